@@ -1,0 +1,78 @@
+"""The wheel: what is in it, and that it works where there is no checkout."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import retrokit
+
+pytestmark = pytest.mark.slow
+
+REPO = Path(__file__).parent.parent
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a command and return what it printed; its errors when it fails."""
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy of the sources, without the network."""
+    copy = tmp_path_factory.mktemp("source")
+    listing = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=REPO)
+    for name in listing.splitlines():
+        if (REPO / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPO / name, copy / name)
+    target = tmp_path_factory.mktemp("wheel")
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
+    run(sys.executable, "-m", "pip", "wheel", *options, "-w", target, ".", cwd=copy)
+    return next(target.glob("retrokit-*.whl"))
+
+
+def test_the_wheel_holds_the_package_and_the_data_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    compiled = {name for name in names if name.startswith("retrokit/_host.")}
+    code = {str(path.relative_to(REPO)) for path in (REPO / "retrokit").rglob("*.py")}
+    patterns = ("cores.toml", "integrations/**/*.yaml", "games/*/*.zip", "games/*/*.dat")
+    data = {
+        f"retrokit/data/{path.relative_to(REPO)}"
+        for pattern in patterns
+        for path in REPO.glob(pattern)
+    }
+    assert len(compiled) == 1
+    assert names - compiled == code | data | {"retrokit/py.typed"}
+    assert "retrokit/data/games/burrow/burrow.zip" in data  # the demo's game
+
+
+def test_an_installed_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv/bin/python"
+    options = ("--no-deps", "--no-index", "--quiet")
+    run(sys.executable, "-m", "pip", "--python", python, "install", *options, wheel, cwd=tmp_path)
+    # Lends the dependencies of this environment; .pth files there, so its retrokit, stay out.
+    paths = {"base": str(tmp_path / "venv"), "platbase": str(tmp_path / "venv")}
+    site = Path(sysconfig.get_path("purelib", vars=paths))
+    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    version = run(tmp_path / "venv/bin/retrokit", "--version", cwd=tmp_path)
+    assert version == f"retrokit {retrokit.__version__}\n"
+    code = (
+        "import retrokit.core; from retrokit.systems import core_specs, data_path;"
+        "assert core_specs(); print(data_path('games/burrow/burrow.zip'), retrokit.core.__file__)"
+    )
+    game, module = run(python, "-I", "-c", code, cwd=tmp_path).split()
+    for path in (game, module):
+        assert Path(path).is_file() and Path(path).is_relative_to(tmp_path)
