@@ -1,0 +1,1 @@
+"""The C host and its Python binding."""

@@ -1,0 +1,98 @@
+/* What the host's own C files share. */
+#ifndef RETROKIT_INTERNAL_H
+#define RETROKIT_INTERNAL_H
+#include "host.h"
+#include "libretro.h"
+
+#define PORTS 8
+#define PATH_BYTES 4096 /* FBNeo copies 260 bytes from the directory pointers, whatever the length */
+#define REGIONS 64
+
+enum call {
+    CALL_NONE, CALL_DLOPEN, CALL_SET_ENVIRONMENT, CALL_INIT, CALL_GET_SYSTEM_INFO, CALL_LOAD_GAME,
+    CALL_GET_SYSTEM_AV_INFO, CALL_SET_CONTROLLER, CALL_RUN, CALL_RESET, CALL_MEMORY_SIZE,
+    CALL_MEMORY_DATA, CALL_SERIALIZE_SIZE, CALL_SERIALIZE, CALL_UNSERIALIZE, CALL_UNLOAD_GAME,
+    CALL_DEINIT, CALL_DLCLOSE, CALLS
+};
+
+struct option { char *key, *value, *default_value, *values; };
+
+struct rk_host {
+    void *image;
+    struct {
+        void (*set_environment)(environment_t);
+        void (*set_video_refresh)(video_refresh_t);
+        void (*set_audio_sample)(audio_sample_t);
+        void (*set_audio_sample_batch)(audio_batch_t);
+        void (*set_input_poll)(input_poll_t);
+        void (*set_input_state)(input_state_t);
+        void (*init)(void);
+        void (*deinit)(void);
+        unsigned (*api_version)(void);
+        void (*get_system_info)(struct system_info *);
+        void (*get_system_av_info)(struct system_av_info *);
+        void (*set_controller_port_device)(unsigned, unsigned);
+        void (*reset)(void);
+        void (*run)(void);
+        size_t (*serialize_size)(void);
+        bool (*serialize)(void *, size_t);
+        bool (*unserialize)(const void *, size_t);
+        bool (*load_game)(const struct game_info *);
+        void (*unload_game)(void);
+        void *(*get_memory_data)(unsigned);
+        size_t (*get_memory_size)(unsigned);
+    } retro;
+    char path[PATH_BYTES], system_dir[PATH_BYTES], save_dir[PATH_BYTES];
+    char content_path[PATH_BYTES];
+    uint8_t *content; /* ours until close: some cores keep the pointer */
+    size_t content_size;
+    bool loaded, options_changed;
+    rk_info info;
+    rk_blackbox *box, own_box;
+    struct option *options;
+    int n_options;
+    struct input_descriptor *inputs;
+    int n_inputs;
+    struct memory_descriptor *maps;
+    int n_maps;
+    struct frame_time frame_time;
+    uint16_t buttons[PORTS];
+    int av, av_seen, av_unseen;
+    bool capture, capture_always;
+    bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
+    int null_seen;
+    uint8_t *picture; /* rows of width pixels, no padding, in the core's pixel format */
+    size_t picture_bytes;
+    uint32_t width, height;
+    uint8_t *upright;
+    size_t upright_bytes;
+    uint32_t *sums;
+    size_t sums_bytes;
+    int selected[REGIONS], n_selected;
+    uint64_t selected_size[REGIONS];
+    uint8_t *scratch, *previous; /* the selected regions in one piece */
+    uint8_t *state;              /* for the savestate used as memory */
+    size_t state_size;
+};
+
+extern __thread rk_host *rk_current;
+
+void rk_enter(rk_host *host, enum call call);
+void rk_leave(rk_host *host);
+int rk_fail(const char *format, ...);
+void *rk_grow(void *block, size_t *have, size_t want);
+
+/* environment.c */
+bool rk_environment(unsigned command, void *data);
+void rk_free_environment(rk_host *host);
+/* video.c */
+void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t pitch);
+uint64_t rk_picture_hash(rk_host *host);
+void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height);
+/* memory.c */
+uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size);
+int rk_gather(rk_host *host, uint8_t *ram);
+void rk_keep(const uint8_t *ram, const int32_t *kept, uint32_t n, uint8_t *out);
+/* host.c */
+int rk_step(rk_host *host, bool see);
+#endif
