@@ -1,6 +1,7 @@
 # Each target makes the .venv that it needs. PYTHON=python3.12 chooses another interpreter.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 # What an installed copy is made of: a change of any means installing again.
 SOURCES := pyproject.toml setup.py $(wildcard retrokit/host/*.c retrokit/host/*.h retrokit/host/*.py)
 
@@ -9,8 +10,9 @@ SOURCES := pyproject.toml setup.py $(wildcard retrokit/host/*.c retrokit/host/*.
 
 # A game nobody described goes in, a proven integration comes out.
 demo: .venv/demo.stamp
-	$(BIN)/retrokit ramsearch games/burrow/burrow.zip --out .venv/burrow.yaml --force
-	$(BIN)/retrokit verify .venv/burrow.yaml games/burrow/burrow.zip
+	@mkdir -p runs
+	$(BIN)/retrokit ramsearch games/burrow/burrow.zip --out runs/burrow.yaml --force
+	$(BIN)/retrokit verify runs/burrow.yaml games/burrow/burrow.zip
 
 test: .venv/dev.stamp
 	$(BIN)/pytest -n 2 --dist loadfile
@@ -29,11 +31,13 @@ clean:
 	rm -rf .venv build retrokit/_host.* *.egg-info
 
 .venv/demo.stamp: $(SOURCES) | .venv/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[cores,atari]'
+	@echo "Installing retrokit, emulator cores and Atari ROMs into .venv: about a minute, 500 MB."
+	@$(INSTALL) -e '.[cores,atari]'
 	@touch $@
 
 .venv/dev.stamp: $(SOURCES) | .venv/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[cores,atari,dev]'
+	@echo "Installing retrokit, emulator cores, Atari ROMs and the test tools into .venv."
+	@$(INSTALL) -e '.[cores,atari,dev]'
 	@touch .venv/demo.stamp $@
 
 missing = { echo "retrokit: error: $(1). On Debian or Ubuntu: apt-get install $(2)" >&2; exit 1; }
@@ -47,4 +51,4 @@ missing = { echo "retrokit: error: $(1). On Debian or Ubuntu: apt-get install $(
 	@command -v $${CC:-gcc} >/dev/null || $(call missing,there is no C compiler,gcc)
 	@$(PYTHON) -c 'import os, sysconfig as s; open(os.path.join(s.get_path("include"), "Python.h"))' 2>/dev/null || \
 	  $(call missing,the headers of $(PYTHON) are not installed,$(notdir $(PYTHON))-dev)
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv

@@ -32,8 +32,11 @@ ALLOWED: dict[str, set[str]] = {
     "host": {"errors", "_host"},  # the compiled extension, and its one importer
     "savestate": {"errors"},
     "core": DATA | {"host", "savestate"},
-    "sandbox": DATA | {"core"},
-    "integration": DATA,
+    "sandbox": DATA | {"host", "core"},
+    "yaml_file": {"errors"},
+    "conditions": {"errors", "values"},
+    "schema": DATA | {"conditions", "yaml_file"},
+    "integration": DATA | {"conditions", "schema", "yaml_file"},
     "env": CORE | {"integration"},
     "vector": ENV,
     "movie": ENV,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,6 @@ import pytest
 
 import retrokit
 
-pytestmark = pytest.mark.slow
-
 REPO = Path(__file__).parent.parent
 
 
@@ -26,37 +25,74 @@ def run(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
+@pytest.mark.parametrize(
+    ("fails_on", "line"),
+    [
+        ("version_info", "3.10.1 is too old; wanted 3.11 or newer: make PYTHON=python3.12 …"),
+        ("ensurepip", "cannot make virtual environments. On Debian or Ubuntu: apt-get install"),
+        ("Python.h", "are not installed. On Debian or Ubuntu: apt-get install python3-dev"),
+        ("no compiler", "there is no C compiler. On Debian or Ubuntu: apt-get install gcc"),
+        ("no python", "python3. On Debian or Ubuntu: apt-get install python3"),
+    ],
+)
+def test_make_says_what_a_bare_machine_lacks(tmp_path: Path, fails_on: str, line: str) -> None:
+    python = tmp_path / "python3"
+    if fails_on != "no python":
+        script = 'case "$*" in *--version*) echo Python 3.10.1 ;; *"$FAILS_ON"*) exit 1 ;; esac'
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+    env = os.environ | {"FAILS_ON": fails_on}
+    if fails_on == "no compiler":
+        env["CC"] = "nocc"
+    command = ["make", "-f", REPO / "Makefile", f"PYTHON={python}", ".venv/bin/pip"]
+    result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert result.returncode == 2
+    first, *rest = result.stderr.splitlines()
+    assert first.startswith("retrokit: error: ") and line in first
+    assert len(rest) == 1  # make's own
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from a copy of the sources, without the network."""
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, without what lies about in a working tree."""
     copy = tmp_path_factory.mktemp("source")
     listing = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=REPO)
     for name in listing.splitlines():
         if (REPO / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPO / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built without the network."""
     target = tmp_path_factory.mktemp("wheel")
     options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
-    run(sys.executable, "-m", "pip", "wheel", *options, "-w", target, ".", cwd=copy)
+    run(sys.executable, "-m", "pip", "wheel", *options, "-w", target, ".", cwd=source)
     return next(target.glob("retrokit-*.whl"))
 
 
-def test_the_wheel_holds_the_package_and_the_data_and_nothing_else(wheel: Path) -> None:
+@pytest.mark.slow
+def test_the_wheel_holds_the_package_and_the_data_and_nothing_else(
+    source: Path, wheel: Path
+) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     compiled = {name for name in names if name.startswith("retrokit/_host.")}
-    code = {str(path.relative_to(REPO)) for path in (REPO / "retrokit").rglob("*.py")}
+    code = {str(path.relative_to(source)) for path in (source / "retrokit").rglob("*.py")}
     patterns = ("cores.toml", "integrations/**/*.yaml", "games/*/*.zip", "games/*/*.dat")
     data = {
-        f"retrokit/data/{path.relative_to(REPO)}"
+        f"retrokit/data/{path.relative_to(source)}"
         for pattern in patterns
-        for path in REPO.glob(pattern)
+        for path in source.glob(pattern)
     }
     assert len(compiled) == 1
     assert names - compiled == code | data | {"retrokit/py.typed"}
     assert "retrokit/data/games/burrow/burrow.zip" in data  # the demo's game
 
 
+@pytest.mark.slow
 def test_an_installed_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv/bin/python"

@@ -15,7 +15,8 @@ from . import output
 
 ASK_SECONDS = 20.0
 
-# Runs in a child: asking a core for its name executes its code, which may crash.
+# Runs in a child: asking a core for its name executes its code, which may crash. With ctypes, so
+# that the list comes quickly and even where the host is not built.
 _ASK = """
 import ctypes, json, sys
 class Info(ctypes.Structure):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from .. import __version__
 from ..errors import RetrokitError
@@ -81,6 +82,19 @@ def _cores() -> Check:
     return Check("cores", bool(found), text, "pip install 'retrokit[cores]'; retrokit cores", True)
 
 
+def _roms() -> Check:
+    from ..content import rom_folders
+
+    named = [
+        Path(entry) for entry in os.environ.get("RETROKIT_ROMS", "").split(os.pathsep) if entry
+    ]
+    if absent := [str(folder) for folder in named if not folder.is_dir()]:
+        return Check("roms", False, f"no folder {', '.join(absent)}", "correct RETROKIT_ROMS")
+    folders = [str(folder) for folder in rom_folders()]
+    remedy = "set RETROKIT_ROMS to folders with ROMs; for Atari: pip install 'retrokit[atari]'"
+    return Check("roms", bool(folders), ", ".join(folders) or "no folder with ROMs", remedy)
+
+
 def _torch() -> Check:
     found = _distribution("torch")
     remedy = "needed only to train; pip install 'retrokit[train]'"
@@ -119,5 +133,5 @@ def _distribution(name: str) -> str | None:
 
 
 CHECKS: tuple[Callable[[], Check], ...] = (
-    _python, _compiler, _host, _cores, _torch, _gpu, _ffmpeg, _display,
+    _python, _compiler, _host, _cores, _roms, _torch, _gpu, _ffmpeg, _display,
 )  # fmt: skip

@@ -79,7 +79,7 @@ def test_every_command_has_help_and_json(name):
         (["xyzzy"], "No such command 'xyzzy'. See: retrokit --help"),
         (["doctor", "--jsom"], "No such option: --jsom (Possible options: --json). "
                                "See: retrokit doctor --help"),
-        (["cores", "extra"], "Got unexpected extra argument(s) (extra). See: retrokit cores --help"),
+        (["cores", "two"], "Got unexpected extra argument(s) (two). See: retrokit cores --help"),
     ],
 )  # fmt: skip
 def test_a_slip_of_the_keyboard_is_one_line_and_exit_2(args, line):
@@ -205,6 +205,11 @@ def test_doctor_tells_what_is_missing():
     assert checks["python"]["ok"] and checks["python"]["remedy"] == ""
     for name in ("compiler", "ffmpeg", "display", "gpu"):
         assert not checks[name]["ok"] and checks[name]["remedy"] and not checks[name]["required"]
+
+
+def test_doctor_names_a_rom_folder_that_is_not_there(tmp_path):
+    result = run("doctor", RETROKIT_ROMS=f"{tmp_path}{os.pathsep}{tmp_path / 'gone'}")
+    assert f"missing roms       no folder {tmp_path / 'gone'}\n" in result.stdout
 
 
 def test_cores_reports_one_that_does_not_load(tmp_path):
