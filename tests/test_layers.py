@@ -36,6 +36,8 @@ ALLOWED: dict[str, set[str]] = {
     "yaml_file": {"errors"},
     "conditions": {"errors", "values"},
     "schema": DATA | {"conditions", "yaml_file"},
+    "probe_stages": CORE,
+    "probe": CORE | {"probe_stages"},
     "integration": DATA | {"conditions", "schema", "yaml_file"},
     "env": CORE | {"integration"},
     "vector": ENV,
@@ -48,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "views": PLAY,
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
-    "cli": PLAY | {"discovery", "learning", "views", "interop", "cluster"},
+    "cli": PLAY | {"discovery", "interop", "learning", "probe", "probe_stages", "views", "cluster"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {
