@@ -113,8 +113,10 @@ class Core:
         data: Any = ffi.NULL
         size = 0
         if content is not None:
-            path = os.fsencode(os.path.abspath(content.core_path))
-            if not self.info.need_fullpath:
+            whole = self.info.need_fullpath
+            file = content.as_file(Path(self._folder.name)) if whole else content.core_path
+            path = os.fsencode(os.path.abspath(file))
+            if not whole:
                 body = content.data
                 body = Path(content.core_path).read_bytes() if body is None else body
                 data, size = ffi.from_buffer(body), len(body)

@@ -117,8 +117,9 @@ static void keep_inputs(rk_host *host, const struct input_descriptor *list) {
 
 static void keep_maps(rk_host *host, const struct memory_map *map) {
     free(host->maps);
-    host->maps = calloc(map->count + 1u, sizeof *host->maps);
-    host->n_maps = host->maps ? (int)map->count : 0;
+    unsigned count = map->descriptors ? map->count : 0;
+    host->maps = calloc(count + 1u, sizeof *host->maps);
+    host->n_maps = host->maps ? (int)count : 0;
     for (int i = 0; i < host->n_maps; i++) host->maps[i] = map->descriptors[i];
 }
 
@@ -161,11 +162,48 @@ void rk_free_environment(rk_host *host) {
     free(host->options), free(host->inputs), free(host->maps);
 }
 
+/* Some cores ask with a null pointer only to learn whether a command is known. */
+static bool answer_without_data(rk_host *host, unsigned command) {
+    if (command == GET_AUDIO_VIDEO_ENABLE) host->info.asks_av_enable = 1;
+    if (command == SHUTDOWN) host->info.shutdown = 1;
+    return command == GET_AUDIO_VIDEO_ENABLE || command == GET_SAVESTATE_CONTEXT ||
+           command == GET_INPUT_BITMASKS || command == SET_VARIABLE || command == GET_CAN_DUPE ||
+           command == SHUTDOWN || command == SET_CORE_OPTIONS_UPDATE_DISPLAY_CALLBACK;
+}
+
 bool rk_environment(unsigned command, void *data) {
     rk_host *host = rk_current;
     if (!host) return false;
     rk_info *info = &host->info;
-    switch (command & ~0x20000u) {
+    switch (command) { /* these may come without data */
+    case SHUTDOWN: info->shutdown = 1; return true;
+    case GET_INPUT_BITMASKS: return true;
+    case GET_AUDIO_VIDEO_ENABLE:
+        info->asks_av_enable = 1;
+        *(int *)data = host->av;
+        return true;
+    case SET_VARIABLE: {
+        const struct variable *v = data;
+        if (!v) return true; /* "may I?" */
+        const struct option *option = find_option(host, v->key);
+        return option && v->value && rk_option_set(host, v->key, v->value) > 0;
+    }
+    case SET_PERFORMANCE_LEVEL:
+    case SET_KEYBOARD_CALLBACK:
+    case SET_DISK_CONTROL_INTERFACE:
+    case SET_DISK_CONTROL_EXT_INTERFACE:
+    case SET_PROC_ADDRESS_CALLBACK:
+    case SET_SUBSYSTEM_INFO:
+    case SET_CONTROLLER_INFO:
+    case SET_SUPPORT_ACHIEVEMENTS:
+    case SET_CORE_OPTIONS_DISPLAY:
+    case SET_CORE_OPTIONS_UPDATE_DISPLAY_CALLBACK:
+    case SET_MINIMUM_AUDIO_LATENCY:
+    case SET_FASTFORWARDING_OVERRIDE: return true;
+    default: break;
+    }
+    if (!data) return false;
+    switch (command) {
     case SET_ROTATION:
         info->rotation = (int)(*(const unsigned *)data & 3u) * 90;
         return true;
@@ -174,7 +212,6 @@ bool rk_environment(unsigned command, void *data) {
     case SET_MESSAGE: log_line(host, ((const struct message *)data)->text); return true;
     case SET_MESSAGE_EXT: log_line(host, ((const struct message_ext *)data)->text); return true;
     case GET_MESSAGE_INTERFACE_VERSION: *(unsigned *)data = 1; return true;
-    case SHUTDOWN: info->shutdown = 1; return true;
     case GET_SYSTEM_DIRECTORY:
     case GET_CORE_ASSETS_DIRECTORY: *(const char **)data = host->system_dir; return true;
     case GET_SAVE_DIRECTORY: *(const char **)data = host->save_dir; return true;
@@ -202,12 +239,6 @@ bool rk_environment(unsigned command, void *data) {
         *(bool *)data = host->options_changed;
         host->options_changed = false;
         return true;
-    case SET_VARIABLE: {
-        const struct variable *v = data;
-        if (!v) return true;
-        const struct option *option = find_option(host, v->key);
-        return option && v->value && rk_option_set(host, v->key, v->value) > 0;
-    }
     case GET_LOG_INTERFACE: ((struct log_interface *)data)->log = log_printf; return true;
     case SET_SYSTEM_AV_INFO: {
         const struct system_av_info *av = data;
@@ -220,30 +251,13 @@ bool rk_environment(unsigned command, void *data) {
     case SET_MEMORY_MAPS: keep_maps(host, data); return true;
     case SET_FRAME_TIME_CALLBACK: host->frame_time = *(const struct frame_time *)data; return true;
     case GET_INPUT_DEVICE_CAPABILITIES: *(uint64_t *)data = 1u << DEVICE_JOYPAD; return true;
-    case GET_INPUT_BITMASKS: return true;
     case GET_INPUT_MAX_USERS: *(unsigned *)data = PORTS; return true;
-    case GET_AUDIO_VIDEO_ENABLE:
-        info->asks_av_enable = 1;
-        if (data) *(int *)data = host->av;
-        return true;
     case GET_FASTFORWARDING: *(bool *)data = false; return true; /* true changes what games do */
     case GET_SAVESTATE_CONTEXT: *(int *)data = 0; return true;
     case SET_SERIALIZATION_QUIRKS: info->savestate_quirks = *(const uint64_t *)data; return true;
     case GET_DISK_CONTROL_INTERFACE_VERSION: *(unsigned *)data = 1; return true;
     case SET_HW_RENDER: info->asks_hardware = 1; return false;
     case GET_JIT_CAPABLE: *(bool *)data = true; return true;
-    case SET_PERFORMANCE_LEVEL:
-    case SET_KEYBOARD_CALLBACK:
-    case SET_DISK_CONTROL_INTERFACE:
-    case SET_DISK_CONTROL_EXT_INTERFACE:
-    case SET_PROC_ADDRESS_CALLBACK:
-    case SET_SUBSYSTEM_INFO:
-    case SET_CONTROLLER_INFO:
-    case SET_SUPPORT_ACHIEVEMENTS:
-    case SET_CORE_OPTIONS_DISPLAY:
-    case SET_CORE_OPTIONS_UPDATE_DISPLAY_CALLBACK:
-    case SET_MINIMUM_AUDIO_LATENCY:
-    case SET_FASTFORWARDING_OVERRIDE: return true;
     default: return false;
     }
 }
