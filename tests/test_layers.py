@@ -33,6 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "savestate": {"errors"},
     "core": DATA | {"host", "savestate"},
     "sandbox": DATA | {"host", "core"},
+    "probe_stages": CORE,
+    "probe": CORE | {"probe_stages"},
     "yaml_file": {"errors"},
     "conditions": {"errors", "values"},
     "schema": DATA | {"conditions", "yaml_file"},
