@@ -162,15 +162,6 @@ void rk_free_environment(rk_host *host) {
     free(host->options), free(host->inputs), free(host->maps);
 }
 
-/* Some cores ask with a null pointer only to learn whether a command is known. */
-static bool answer_without_data(rk_host *host, unsigned command) {
-    if (command == GET_AUDIO_VIDEO_ENABLE) host->info.asks_av_enable = 1;
-    if (command == SHUTDOWN) host->info.shutdown = 1;
-    return command == GET_AUDIO_VIDEO_ENABLE || command == GET_SAVESTATE_CONTEXT ||
-           command == GET_INPUT_BITMASKS || command == SET_VARIABLE || command == GET_CAN_DUPE ||
-           command == SHUTDOWN || command == SET_CORE_OPTIONS_UPDATE_DISPLAY_CALLBACK;
-}
-
 bool rk_environment(unsigned command, void *data) {
     rk_host *host = rk_current;
     if (!host) return false;
@@ -180,7 +171,7 @@ bool rk_environment(unsigned command, void *data) {
     case GET_INPUT_BITMASKS: return true;
     case GET_AUDIO_VIDEO_ENABLE:
         info->asks_av_enable = 1;
-        *(int *)data = host->av;
+        if (data) *(int *)data = host->av;
         return true;
     case SET_VARIABLE: {
         const struct variable *v = data;
