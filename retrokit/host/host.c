@@ -55,8 +55,8 @@ void rk_leave(rk_host *host) {
 }
 
 static void on_signal(int number) {
-    if (rk_current) rk_current->box->signal = (uint32_t)number;
     signal(number, SIG_DFL);
+    if (rk_current) rk_current->box->signal = (uint32_t)number;
     raise(number);
 }
 
@@ -94,7 +94,7 @@ static int copy_image(const char *so, const char *temp_dir, char *path) {
     while (left > 0) {
         ssize_t n = copy_file_range(in, NULL, out, NULL, (size_t)left, 0);
         if (n <= 0) {
-            static char block[1 << 16];
+            char block[1 << 15];
             n = read(in, block, sizeof block);
             if (n > 0 && write(out, block, (size_t)n) != n) n = -1;
         }
@@ -152,7 +152,7 @@ rk_host *rk_open(const char *so, int private_copy, const char *temp_dir, const c
                  const char *save_dir, rk_blackbox *box) {
     rk_host *host = calloc(1, sizeof *host);
     if (!host) return rk_fail("out of memory"), NULL;
-    host->box = box ? box : &host->own_box;
+    host->box = box ? memset(box, 0, sizeof *box) : &host->own_box;
     snprintf(host->path, PATH_BYTES, "%s", so);
     snprintf(host->system_dir, PATH_BYTES, "%s", system_dir);
     snprintf(host->save_dir, PATH_BYTES, "%s", save_dir);
@@ -165,9 +165,9 @@ rk_host *rk_open(const char *so, int private_copy, const char *temp_dir, const c
     rk_leave(host);
     if (!host->image) rk_fail("%s", dlerror());
     if (private_copy) unlink(image);
-    if (!host->image) return free(host), NULL;
-    if (!bind_symbols(host)) {
-        dlclose(host->image);
+    if (!host->image || !bind_symbols(host)) {
+        if (host->image) dlclose(host->image);
+        rk_current = NULL;
         return free(host), NULL;
     }
     start(host);
@@ -269,8 +269,10 @@ int rk_restore(rk_host *host, const uint8_t *state, size_t size) {
 }
 
 int rk_step(rk_host *host, bool see) {
-    host->capture = see;
-    host->av = see || host->capture_always ? host->av_seen : host->av_unseen;
+    /* The first frames are all kept: they tell whether the core repeats frames. */
+    host->capture = see || host->capture_always || host->warm_frames < WARM_FRAMES;
+    host->av = host->capture ? host->av_seen : host->av_unseen;
+    host->warm_frames++;
     rk_enter(host, CALL_RUN);
     if (host->frame_time.callback) host->frame_time.callback(host->frame_time.reference);
     host->retro.run();

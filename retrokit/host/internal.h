@@ -7,6 +7,7 @@
 #define PORTS 8
 #define PATH_BYTES 4096 /* FBNeo copies 260 bytes from the directory pointers, whatever the length */
 #define REGIONS 64
+#define WARM_FRAMES 60
 
 enum call {
     CALL_NONE, CALL_DLOPEN, CALL_SET_ENVIRONMENT, CALL_INIT, CALL_GET_SYSTEM_INFO, CALL_LOAD_GAME,
@@ -60,9 +61,10 @@ struct rk_host {
     int av, av_seen, av_unseen;
     bool capture, capture_always;
     bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
-    int null_seen;
-    uint8_t *picture; /* rows of width pixels, no padding, in the core's pixel format */
+    uint32_t warm_frames;
+    uint8_t *picture; /* rows of width pixels, no padding, in the format of the time */
     size_t picture_bytes;
+    int picture_format;
     uint32_t width, height;
     uint8_t *upright;
     size_t upright_bytes;

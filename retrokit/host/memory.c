@@ -24,7 +24,7 @@ static uint8_t *from_id(rk_host *host, int id, uint64_t *size) {
 }
 
 static uint8_t *from_state(rk_host *host, uint64_t *size) {
-    size_t want = host->info.savestate_size;
+    size_t want = (size_t)rk_savestate_size(host); /* anew: it may change while a game runs */
     if (!want) return NULL;
     uint8_t *state = rk_grow(host->state, &host->state_size, want);
     if (!state) return NULL;
@@ -42,7 +42,7 @@ uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size) {
     else if (id - MAP_BASE < host->n_maps) {
         const struct memory_descriptor *map = &host->maps[id - MAP_BASE];
         *size = map->size;
-        data = map->data ? (uint8_t *)map->data + map->offset : NULL;
+        data = map->data && map->size ? (uint8_t *)map->data + map->offset : NULL;
     }
     if (!data) *size = 0;
     return data;
@@ -113,7 +113,7 @@ int rk_poke(rk_host *host, const int32_t *offsets, const uint8_t *values, int co
     if (!host->loaded) return rk_fail("nothing is loaded");
     uint64_t base = 0;
     for (int i = 0; i < host->n_selected; base += host->selected_size[i++]) {
-        uint64_t size;
+        uint64_t size = 0;
         bool wrote = false;
         uint8_t *data = NULL;
         for (int k = 0; k < count; k++) {
@@ -124,7 +124,7 @@ int rk_poke(rk_host *host, const int32_t *offsets, const uint8_t *values, int co
             if (at < size) data[at] = values[k], wrote = true;
         }
         if (wrote && host->selected[i] == RK_SAVESTATE_REGION &&
-            rk_restore(host, host->state, host->info.savestate_size) <= 0)
+            rk_restore(host, data, size) <= 0)
             return rk_fail("the core refused its own savestate with a byte changed");
     }
     return 1;

@@ -10,11 +10,13 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
     if (!host) return;
     if (!data || data == HW_FRAME) {
         host->info.dupes++;
-        /* The repeated frame ran unseen: from now on keep every frame that could be repeated. */
-        if (host->capture && host->picture && ++host->null_seen > 2) host->capture_always = true;
+        /* "As before", although a picture was wanted: from now on keep what could be repeated.
+         * FBNeo's very first frame is null, too, but repeats nothing. */
+        if (host->picture && (host->capture || !host->info.asks_av_enable))
+            host->capture_always = true;
         return;
     }
-    if (!host->capture && !host->capture_always) return;
+    if (!host->capture) return;
     size_t bytes = host->info.pixel_format == FORMAT_XRGB8888 ? 4 : 2;
     if (!width || !height || width > MOST_PIXELS || height > MOST_PIXELS) return;
     if (height > 1 && pitch < width * bytes) return; /* rows that overlap: not a picture */
@@ -24,6 +26,7 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
     if (!to) return;
     host->picture = to;
     host->width = width, host->height = height;
+    host->picture_format = host->info.pixel_format;
     const uint8_t *from = data;
     if (pitch == row) memcpy(to, from, row * height);
     else
@@ -32,10 +35,10 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
 }
 
 static inline uint32_t rgb_of(const rk_host *host, size_t i) {
-    if (host->info.pixel_format == FORMAT_XRGB8888)
+    if (host->picture_format == FORMAT_XRGB8888)
         return ((const uint32_t *)(const void *)host->picture)[i] & 0xffffff;
     uint32_t v = ((const uint16_t *)(const void *)host->picture)[i], r, g, b;
-    if (host->info.pixel_format == FORMAT_RGB565) {
+    if (host->picture_format == FORMAT_RGB565) {
         r = v >> 11, g = v >> 5 & 63, b = v & 31;
         g = g << 2 | g >> 4;
     } else {
@@ -67,38 +70,34 @@ static inline uint32_t grey_of(uint32_t rgb) { /* ITU-R BT.601 luma */
     return ((rgb >> 16) * 299 + (rgb >> 8 & 255) * 587 + (rgb & 255) * 114 + 500) / 1000;
 }
 
-/* Area averaging, rows first: every output pixel is the mean of the input it covers, with the
- * partly covered border pixels weighted in 1/256. */
+static inline uint32_t overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return (uint32_t)((b < d ? b : d) - (a > c ? a : c));
+}
+
+/* Area averaging, exact: every output pixel is the mean of the input it covers. Lengths are counted
+ * in units of which an input pixel is `ow` (or `oh`) long and an output pixel `w` (or `h`). */
 static int resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out,
                   uint32_t ow, uint32_t oh, uint32_t channels) {
-    uint32_t *row = rk_grow(host->sums, &host->sums_bytes, (size_t)ow * channels * 8);
-    if (!row) return rk_fail("out of memory for a %u x %u picture", ow, oh);
-    host->sums = row;
-    uint64_t *sums = (uint64_t *)(void *)row;
+    size_t n = (size_t)w * channels;
+    uint32_t *line = rk_grow(host->sums, &host->sums_bytes, n * sizeof *line);
+    if (!line) return rk_fail("out of memory for a %u x %u picture", ow, oh);
+    host->sums = line;
+    const uint64_t area = (uint64_t)w * h;
     for (uint32_t oy = 0; oy < oh; oy++) {
-        uint64_t y0 = (uint64_t)oy * h * 256 / oh, y1 = (uint64_t)(oy + 1) * h * 256 / oh;
-        if (y1 <= y0) y1 = y0 + 1;
-        memset(sums, 0, (size_t)ow * channels * 8);
-        for (uint64_t y = y0 >> 8; y < h && y << 8 < y1; y++) {
-            uint64_t top = y << 8 > y0 ? y << 8 : y0, end = (y + 1) << 8 < y1 ? (y + 1) << 8 : y1;
-            const uint8_t *line = in + y * w * channels;
-            for (uint32_t ox = 0; ox < ow; ox++) {
-                uint64_t x0 = (uint64_t)ox * w * 256 / ow, x1 = (uint64_t)(ox + 1) * w * 256 / ow;
-                if (x1 <= x0) x1 = x0 + 1;
-                for (uint64_t x = x0 >> 8; x < w && x << 8 < x1; x++) {
-                    uint64_t left = x << 8 > x0 ? x << 8 : x0;
-                    uint64_t right = (x + 1) << 8 < x1 ? (x + 1) << 8 : x1;
-                    for (uint32_t c = 0; c < channels; c++)
-                        sums[ox * channels + c] += line[x * channels + c] * (right - left) * (end - top);
-                }
-            }
+        uint64_t top = (uint64_t)oy * h, bottom = top + h;
+        memset(line, 0, n * sizeof *line);
+        for (uint64_t y = top / oh; y * oh < bottom; y++) {
+            uint32_t covered = overlap(y * oh, (y + 1) * oh, top, bottom);
+            const uint8_t *row = in + y * n;
+            for (size_t i = 0; i < n; i++) line[i] += row[i] * covered;
         }
         for (uint32_t ox = 0; ox < ow; ox++) {
-            uint64_t x0 = (uint64_t)ox * w * 256 / ow, x1 = (uint64_t)(ox + 1) * w * 256 / ow;
-            uint64_t area = (x1 > x0 ? x1 - x0 : 1) * (y1 - y0);
-            for (uint32_t c = 0; c < channels; c++)
-                out[((size_t)oy * ow + ox) * channels + c] =
-                    (uint8_t)((sums[ox * channels + c] + area / 2) / area);
+            uint64_t left = (uint64_t)ox * w, right = left + w, sums[3] = {0};
+            for (uint64_t x = left / ow; x * ow < right; x++) {
+                uint64_t covered = overlap(x * ow, (x + 1) * ow, left, right);
+                for (uint32_t c = 0; c < channels; c++) sums[c] += line[x * channels + c] * covered;
+            }
+            for (uint32_t c = 0; c < channels; c++) *out++ = (uint8_t)((sums[c] + area / 2) / area);
         }
     }
     return 1;
@@ -140,7 +139,7 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
     walk(host, &start, &right, &down);
     if (h > height) h = height;
     if (w > width) w = width;
-    bool plain = host->info.pixel_format == FORMAT_RGB565;
+    bool plain = host->picture_format == FORMAT_RGB565;
     const uint16_t *raw = (const uint16_t *)(const void *)host->picture;
     for (uint32_t y = 0; y < h; y++) {
         long i = start + (long)y * down;
@@ -155,20 +154,21 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
     }
 }
 
+/* Bits that nobody sees, the X of XRGB and 0RGB, stay out. */
 uint64_t rk_picture_hash(rk_host *host) {
     if (!host->fresh) return 0;
-    bool wide = host->info.pixel_format == FORMAT_XRGB8888;
-    uint64_t seen = wide ? 0x00ffffff00ffffffu : ~(uint64_t)0; /* the X byte is anybody's */
-    size_t n = (size_t)host->width * host->height * (wide ? 4 : 2);
-    uint64_t hash = 0x243f6a8885a308d3u ^ ((uint64_t)host->width << 32 | host->height);
-    const uint8_t *p = host->picture;
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        hash = (hash ^ (word & seen)) * 0x9e3779b97f4a7c15u;
+    static const uint64_t seen[] = {0x7fff7fff7fff7fffu, 0x00ffffff00ffffffu, ~(uint64_t)0};
+    const uint64_t mask = seen[host->picture_format];
+    size_t n = (size_t)host->width * host->height * (host->picture_format == FORMAT_XRGB8888 ? 4 : 2);
+    uint64_t hash = 0x243f6a8885a308d3u ^ (uint64_t)(host->info.rotation / 90) << 60 ^
+                    (uint64_t)host->picture_format << 56 ^ (uint64_t)host->width << 28 ^ host->height;
+    for (const uint8_t *p = host->picture; n; p += 8) {
+        uint64_t word = 0;
+        size_t take = n < 8 ? n : 8;
+        memcpy(&word, p, take);
+        hash = (hash ^ (word & mask)) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 32;
+        n -= take;
     }
-    for (size_t i = 0; i < n; i++)
-        if (!wide || i % 4 != 3) hash = (hash ^ p[i]) * 0x100000001b3u;
     return hash;
 }
