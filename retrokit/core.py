@@ -10,9 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import savestate
 from .content import Content
-from .errors import CoreError, CoreStateError, LoadRefused, NoMemory, UserError
+from .errors import CoreError, CoreStateError, LoadRefused, NoMemory, SavestateRefused, UserError
 from .host import binding
 from .host.binding import Branches, CoreInfo, Region, check, ffi, lib
 from .systems import CoreSpec, FoundCore
@@ -82,7 +80,6 @@ class Core:
         for key, value in {**self.spec.options, **(options or {})}.items():
             lib.rk_option_set(host, key.encode(), str(value).encode())
         self._spans: tuple[Span, ...] = ()
-        self._frame_size: tuple[int, int] | None = None
 
     @classmethod
     def open(
@@ -109,41 +106,31 @@ class Core:
                 and shows an error screen).
         """
         host = self._alive()
-        path: Any = ffi.NULL
-        data: Any = ffi.NULL
-        size = 0
-        if content is not None:
-            whole = self.info.need_fullpath
-            file = content.as_file(Path(self._folder.name)) if whole else content.core_path
-            path = os.fsencode(os.path.abspath(file))
-            if not whole:
-                body = content.data
-                body = Path(content.core_path).read_bytes() if body is None else body
-                data, size = ffi.from_buffer(body), len(body)
-        if lib.rk_load(host, path, data, size) <= 0:
-            raise LoadRefused(self._refusal(content, binding.last_error()), remedy=self._last_log())
+        path, body = content.core_path if content else None, b""
+        if content is not None and self.info.need_fullpath:
+            path = content.as_file(Path(self._folder.name))
+        elif content is not None:
+            body = content.core_path.read_bytes() if content.data is None else content.data
+        where = os.fsencode(os.path.abspath(path)) if path else ffi.NULL
+        data = ffi.from_buffer(body) if path and not self.info.need_fullpath else ffi.NULL
+        if lib.rk_load(host, where, data, len(body)) <= 0:
+            raise self._refusal(content, binding.last_error())
         self.content = content
-        if "true_on_refusal" in self.spec.quirks and not any(
-            region.name == "SYSTEM_RAM" for region in self.regions()
-        ):
-            raise LoadRefused(
-                self._refusal(content, "it returned true but shows an error screen"),
-                "a romset this core version knows, complete and under its own name",
-                self._last_log(),
-            )
+        names = [region.name for region in self.regions()]
+        if "true_on_refusal" in self.spec.quirks and "SYSTEM_RAM" not in names:
+            wanted = "a romset this core version knows, complete and under its own name"
+            raise self._refusal(content, "it returned true but shows an error screen", wanted)
         self._owner = savestate.Owner(
             hashlib.sha1(f"{self.info.name}\0{self.info.version}".encode()).digest(),
             bytes.fromhex(content.sha1) if content is not None else bytes(20),
         )
         self.select()
 
-    def _refusal(self, content: Content | None, why: str) -> str:
-        name = content.path.name if content is not None else "no content"
-        return f"{self.info.name} refused {name}: {why}"
-
-    def _last_log(self) -> str:
-        lines = [line for line in self.log() if line.startswith(("error", "warning"))] or self.log()
-        return "The core's log: " + " | ".join(lines[-3:]) if lines else "The core logged nothing."
+    def _refusal(self, content: Content | None, why: str, wanted: str = "") -> LoadRefused:
+        name = content.path.name if content is not None else "to run without content"
+        log = [line for line in self.log() if line.startswith(("error", "warning"))] or self.log()
+        said = "The core's log: " + " | ".join(log[-3:]) if log else "The core logged nothing."
+        return LoadRefused(f"{self.info.name} refused {name}: {why}", wanted, said)
 
     def close(self) -> None:
         """Unload, deinit and unmap the core, in this order and once; closing twice is harmless."""
@@ -156,12 +143,7 @@ class Core:
         """Return the core itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Close the core."""
         self.close()
 
@@ -273,7 +255,7 @@ class Core:
             for region, data in binding.core_regions(self._alive())
         }
         if any(span.region == SAVESTATE for span in self._spans):
-            views[SAVESTATE] = np.frombuffer(savestate.body_of(self.save()), np.uint8)
+            views[SAVESTATE] = np.frombuffer(savestate.body_of(self.save(), self._owner), np.uint8)
         return views
 
     def select(self, names: Sequence[str] | None = None) -> tuple[Span, ...]:
@@ -298,12 +280,12 @@ class Core:
         total = lib.rk_select(self._alive(), [region.id for region in chosen], len(chosen))
         if total < 0:
             raise CoreError(binding.last_error())
-        spans, start = [], 0
+        plain = sum(region.size for region in chosen)  # the savestate's size is in the total alone
+        spans: list[Span] = []
         for region in chosen:
-            size = region.size if region.name != SAVESTATE else self.info.savestate_size
-            spans.append(Span(region.name, start, size))
-            start += size
-        self._spans = tuple(spans)
+            size = region.size if region.name != SAVESTATE else total - plain
+            spans.append(Span(region.name, spans[-1].start + spans[-1].size if spans else 0, size))
+        self._spans = tuple(span for span in spans if span.size)
         return self._spans
 
     @property
@@ -326,7 +308,9 @@ class Core:
 
     def poke(self, offsets: Sequence[int], values: Sequence[int]) -> None:
         """Write bytes at offsets of the selected regions."""
-        check(lib.rk_poke(self._alive(), list(offsets), list(values), len(offsets)))
+        at = self._offsets(np.asarray(offsets, np.int32))
+        body = bytes(np.broadcast_to(np.asarray(values, np.uint8), at.shape))
+        check(lib.rk_poke(self._alive(), ffi.from_buffer("int32_t[]", at), body, len(at)))
 
     # -- savestates ------------------------------------------------------------------------------
 
@@ -336,7 +320,7 @@ class Core:
         body = bytearray(size)
         if not size or lib.rk_save(self._host, ffi.from_buffer(body), size) <= 0:
             raise CoreError(f"{self.info.name} cannot save its state")
-        return savestate.pack(bytes(body), self._owner)
+        return savestate.pack(body, self._owner)
 
     def load(self, state: bytes) -> None:
         """Restore a savestate; inputs are released, and there is no picture until a frame ran.
@@ -346,7 +330,7 @@ class Core:
         """
         size = lib.rk_savestate_size(self._alive())
         body = savestate.unpack(state, self._owner, size)
-        check(lib.rk_restore(self._host, ffi.from_buffer(body), len(body)))
+        check(lib.rk_restore(self._host, ffi.from_buffer(body), len(body)), SavestateRefused)
 
     # -- whole loops in C ------------------------------------------------------------------------
 
@@ -372,6 +356,9 @@ class Core:
             ram uint8 [frames, kept] after each frame; pictures uint16 [frames // every, h, w].
         """
         checked = None if kept is None else self._offsets(kept)
+        counted = None if changes is None else (changes.dtype.char, changes.shape)
+        if counted not in (None, ("I", (self.ram_size,))):
+            raise ValueError(f"changes must be uint32 [{self.ram_size}]")
         return binding.record(self._alive(), buttons, checked, changes, every, size)
 
     def branch(
@@ -399,13 +386,14 @@ class Core:
             size: Width and height to keep pictures in; None keeps none.
         """
         checked = None if kept is None else self._offsets(kept)
-        body = savestate.body_of(state)
+        if pokes is not None:
+            pokes = (self._offsets(pokes[0], least=-1), pokes[1])
+        body = savestate.body_of(state, self._owner)
         return binding.branch(
             self._alive(), body, buttons, captures, pokes, branches, checked, hashes, size
         )
 
-    def _offsets(self, kept: NDArray[np.int32]) -> NDArray[np.int32]:
-        kept = np.ascontiguousarray(kept, np.int32)
-        if len(kept) and (kept.min() < 0 or kept.max() >= self.ram_size):
+    def _offsets(self, offsets: NDArray[Any], least: int = 0) -> NDArray[np.int32]:
+        if offsets.size and (offsets.min() < least or offsets.max() >= self.ram_size):
             raise ValueError(f"offsets must lie in 0..{self.ram_size - 1}")
-        return kept
+        return np.ascontiguousarray(offsets, np.int32)

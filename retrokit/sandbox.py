@@ -18,7 +18,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import IO, Any, Concatenate, ParamSpec, TypeVar
 
@@ -28,7 +30,7 @@ from .host import binding
 P = ParamSpec("P")
 T = TypeVar("T")
 Emit = Callable[[Any], None]
-"""Sends an event to the parent; raises `Stopped` once the user has asked to stop."""
+"""Sends an event to the parent; raises `Stopped` once, after the user asked to stop."""
 
 CALL_LIMIT_S = 20.0  # no libretro call takes this long, unless the core hangs
 STOP_LIMIT_S = 30.0  # what a child may take to wind up after Ctrl-C
@@ -39,7 +41,7 @@ class Stopped(BaseException):
 
 
 class ChildFailed(RetrokitError):
-    """The function itself failed in the child; carries the child's traceback in ``found``."""
+    """The function itself failed in the child; carries the child's traceback in ``remedy``."""
 
 
 def run(
@@ -49,7 +51,7 @@ def run(
     **kwargs: P.kwargs,
 ) -> T:
     """Call ``function(emit, …)`` in a child and return its result; events are dropped."""
-    return call(function, args, kwargs)
+    return call(function, args, dict(kwargs))
 
 
 def call(
@@ -75,29 +77,64 @@ def call(
         KeyboardInterrupt: Ctrl-C, and the function did not turn `Stopped` into a result.
         RetrokitError: Whatever the function raised.
     """
-    with tempfile.TemporaryFile() as shared, tempfile.TemporaryFile() as printed:
+    with (
+        tempfile.TemporaryFile() as shared,
+        tempfile.TemporaryFile() as printed,
+        _patient() as presses,
+    ):
         shared.truncate(binding.box_bytes())
         memory = mmap.mmap(shared.fileno(), binding.box_bytes())
         ours, theirs = socket.socketpair()
         names = (function.__module__, function.__qualname__)
-        setup = [list(sys.path), *names, theirs.fileno(), shared.fileno()]
-        child = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, json.dumps(setup)],
-            pass_fds=(theirs.fileno(), shared.fileno()),
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=printed,
-        )
-        theirs.close()
         with Connection(ours.detach()) as pipe:
+            with theirs:
+                setup = [list(sys.path), *names, theirs.fileno(), shared.fileno()]
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                try:  # the child inherits the mask: Ctrl-C never ends it halfway into its start
+                    child = subprocess.Popen(
+                        [sys.executable, "-c", _BOOT, json.dumps(setup)],
+                        pass_fds=(theirs.fileno(), shared.fileno()),
+                        stdin=subprocess.DEVNULL,
+                        stdout=printed,
+                        stderr=printed,
+                    )
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             try:
-                return _converse(
-                    child, pipe, memory, printed, (args, kwargs or {}), on_event, call_limit_s
-                )
+                said = _messages(child, pipe, memory, (args, kwargs or {}), presses, call_limit_s)
+                for kind, value in said:
+                    if kind == "result":
+                        answer: T = value
+                        return answer
+                    if kind == "error":
+                        raise value
+                    if on_event is not None:
+                        on_event(value)
+                raise _crash(_end(child), memory, printed)
             finally:
-                if child.poll() is None:
-                    child.kill()
+                child.kill()
                 child.wait()
+
+
+@contextmanager
+def _patient() -> Iterator[list[float]]:
+    """Note when Ctrl-C is pressed instead of raising in the middle of a message; twice raises."""
+    presses: list[float] = []
+
+    def press(*_: object) -> None:
+        presses.append(time.monotonic())
+        if len(presses) > 1:
+            raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield presses
+        return
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield presses
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 _BOOT = """
@@ -109,49 +146,47 @@ sandbox._child(module, name, pipe, shared)
 """
 
 
-def _converse(
+def _messages(
     child: subprocess.Popen[bytes],
     pipe: Connection,
     memory: mmap.mmap,
-    printed: IO[bytes],
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
-    on_event: Callable[[Any], None] | None,
+    presses: list[float],
     call_limit_s: float,
-) -> Any:
-    stopping = 0.0
-    sent = False
-    while True:
-        try:
-            if not sent:
-                sent = True
-                pipe.send(arguments)
-            if stopping and time.monotonic() > stopping:
-                raise KeyboardInterrupt
-            if not pipe.poll(0.2):
+) -> Iterator[tuple[str, Any]]:
+    """Send the arguments and yield what the child says, until it dies."""
+    told, checked = False, 0.0
+    try:
+        pipe.send(arguments)
+        while True:
+            ready = pipe.poll(0.2)
+            now = time.monotonic()
+            if now - checked > 0.2:  # even while events keep coming from another thread
+                checked = now
                 _check_hang(memory, call_limit_s)
-                if child.poll() is not None and not pipe.poll():
-                    raise _crash(child.wait(), memory, printed)
-                continue
-            kind, value = pipe.recv()
-        except (EOFError, ConnectionError):
-            raise _crash(child.wait(), memory, printed) from None
-        except KeyboardInterrupt:
-            if stopping:  # the second Ctrl-C, or too slow after the first
-                raise
-            stopping = time.monotonic() + STOP_LIMIT_S
-            try:
+                if not ready and child.poll() is not None and not pipe.poll():
+                    return
+            if presses and not told:
+                told = True
                 pipe.send("stop")
-            except ConnectionError:
-                raise KeyboardInterrupt from None
-            continue
-        if kind == "event" and on_event is not None:
-            on_event(value)
-        elif kind == "result":
-            return value
-        elif kind == "stopped":
-            raise KeyboardInterrupt
-        elif kind == "error":
-            raise value
+            if presses and now - presses[0] > STOP_LIMIT_S:
+                raise KeyboardInterrupt
+            if ready:
+                kind, value = pipe.recv()
+                if kind == "stopped":
+                    raise KeyboardInterrupt
+                yield kind, value
+    except (EOFError, ConnectionError):
+        return
+
+
+def _end(child: subprocess.Popen[bytes]) -> int:
+    """Return the exit status of a child that closed its pipe, whether it wants to end or not."""
+    try:
+        return child.wait(5)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()
 
 
 def _check_hang(memory: mmap.mmap, limit_s: float) -> None:
@@ -168,7 +203,8 @@ def _check_hang(memory: mmap.mmap, limit_s: float) -> None:
 def _crash(code: int, memory: mmap.mmap, printed: IO[bytes]) -> CoreCrashed:
     boxes = binding.boxes_in(memory)
     box = max(boxes, key=lambda b: (b.signal != 0, b.call != 0, b.log_count, b.last_call))
-    cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    known = {number.value: number.name for number in signal.Signals}
+    cause = known.get(-code, f"signal {-code}") if code < 0 else f"exit code {code}"
     printed.seek(0)
     tail = printed.read()[-4000:].decode("utf-8", "replace").splitlines()[-5:]
     where = binding.call_name(box.call) or (
@@ -184,8 +220,9 @@ def _child(module: str, name: str, pipe_fd: int, shared_fd: int) -> None:
     memory = mmap.mmap(shared_fd, binding.box_bytes())
     binding.use_boxes(memory)
     pipe = Connection(pipe_fd)
-    args, kwargs = pipe.recv()
+    arguments = pipe.recv_bytes()
     stop = threading.Event()
+    talking = threading.Lock()
 
     def listen() -> None:
         try:
@@ -198,26 +235,30 @@ def _child(module: str, name: str, pipe_fd: int, shared_fd: int) -> None:
     threading.Thread(target=listen, daemon=True).start()
 
     def emit(event: Any) -> None:
-        pipe.send(("event", event))
+        with talking:
+            pipe.send(("event", event))
         if stop.is_set():
+            stop.clear()  # once: what winds up may go on emitting
             raise Stopped
 
     answer: tuple[str, Any]
     try:
         function = getattr(importlib.import_module(module), name)
+        args, kwargs = pickle.loads(arguments)
         answer = ("result", function(emit, *args, **kwargs))
     except Stopped:
         answer = ("stopped", None)
     except RetrokitError as error:
         answer = ("error", error)
     except Exception as error:
-        import traceback
-
-        trace = traceback.format_exc()
-        answer = ("error", ChildFailed(f"{type(error).__name__}: {error}", remedy=trace))
+        failed = ChildFailed(f"{type(error).__name__}: {error}", remedy=traceback.format_exc())
+        answer = ("error", failed)
     try:
-        pipe.send(answer)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        pipe.send(("error", ChildFailed(f"the result does not pickle ({error})")))
+        if answer[0] == "error":
+            pickle.loads(pickle.dumps(answer))  # exceptions may pickle and not unpickle
+        with talking:
+            pipe.send(answer)
+    except Exception as error:  # pickling calls the objects' own code
+        pipe.send(("error", ChildFailed(f"the {answer[0]} does not pickle ({error})")))
     pipe.close()
     os._exit(0)  # a core's exit handlers have crashed before; nothing of ours is left to do

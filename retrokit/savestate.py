@@ -27,12 +27,12 @@ class Owner:
     content: bytes
 
 
-def pack(body: bytes, owner: Owner) -> bytes:
+def pack(body: bytes | bytearray, owner: Owner) -> bytes:
     """Return ``body`` with our header in front."""
     return HEADER.pack(MAGIC, zlib.crc32(body), len(body), owner.core, owner.content) + body
 
 
-def unpack(state: bytes, owner: Owner, size: int) -> bytes:
+def unpack(state: bytes, owner: Owner, size: int) -> bytes | memoryview:
     """Return the core's own bytes of a savestate.
 
     Args:
@@ -45,9 +45,8 @@ def unpack(state: bytes, owner: Owner, size: int) -> bytes:
         SavestateRefused: Damaged, of another core, version or content, or of a wrong size.
     """
     if state[:8] == MAGIC:
-        body = _checked(state, owner)
-    else:
-        body = _foreign(state)
+        return _checked(state, owner)  # of whatever size it had: it may change while a game runs
+    body = _foreign(state)
     if len(body) != size:
         raise SavestateRefused(
             f"savestate of {len(body)} bytes",
@@ -57,26 +56,26 @@ def unpack(state: bytes, owner: Owner, size: int) -> bytes:
     return body
 
 
-def body_of(state: bytes) -> memoryview:
-    """Return the core's bytes of a state this process packed itself, without checking it again."""
+def body_of(state: bytes, owner: Owner) -> memoryview:
+    """Return the core's bytes of a state from `pack`; all is checked but the sum, which is slow."""
     if state[:8] != MAGIC:
         raise SavestateRefused("bytes without our header", "a savestate from Core.save()")
-    return memoryview(state)[HEADER.size :]
+    return _checked(state, owner, summed=False)
 
 
-def _checked(state: bytes, owner: Owner) -> bytes:
+def _checked(state: bytes, owner: Owner, *, summed: bool = True) -> memoryview:
     if len(state) < HEADER.size:
         raise SavestateRefused(f"savestate cut off after {len(state)} bytes")
     _, crc, size, core, content = HEADER.unpack_from(state)
-    body = state[HEADER.size :]
+    body = memoryview(state)[HEADER.size :]
     if len(body) != size:
         raise SavestateRefused(f"savestate body of {len(body)} bytes", f"{size} bytes")
-    if zlib.crc32(body) != crc:
-        raise SavestateRefused("savestate with a wrong checksum", remedy="The file is damaged.")
     if core != owner.core:
         raise SavestateRefused("savestate of another core or version", remedy="Make it anew.")
     if content != owner.content:
         raise SavestateRefused("savestate of another game", remedy="Load that game first.")
+    if summed and zlib.crc32(body) != crc:
+        raise SavestateRefused("savestate with a wrong checksum", remedy="The file is damaged.")
     return body
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ..errors import CoreError
 
 try:
-    from .._host import ffi, lib
+    from .._host import ffi as ffi
+    from .._host import lib as lib
 except ImportError as error:  # pragma: no cover - needs a broken installation
     raise CoreError(
         f"the compiled host is missing ({error})", remedy="Install again: pip install ."

@@ -193,7 +193,7 @@ bool rk_environment(unsigned command, void *data) {
     case SET_FASTFORWARDING_OVERRIDE: return true;
     default: break;
     }
-    if (!data) return false;
+    if (!data) return command == GET_CAN_DUPE || command == GET_SAVESTATE_CONTEXT;
     switch (command) {
     case SET_ROTATION:
         info->rotation = (int)(*(const unsigned *)data & 3u) * 90;
