@@ -33,8 +33,6 @@ ALLOWED: dict[str, set[str]] = {
     "savestate": {"errors"},
     "core": DATA | {"host", "savestate"},
     "sandbox": DATA | {"host", "core"},
-    "probe_stages": CORE,
-    "probe": CORE | {"probe_stages"},
     "yaml_file": {"errors"},
     "conditions": {"errors", "values"},
     "schema": DATA | {"conditions", "yaml_file"},
