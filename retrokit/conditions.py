@@ -36,7 +36,7 @@ WORDS = ("and", "or", "not", "held")
 _SLIPS = {"=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not", "<>": "!="}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>-?(?:0x[0-9A-Fa-f]{1,15}|[0-9]{1,18})\b)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<op>==|!=|<=|>=|<(?!>)|>)|(?P<paren>[()])|(?P<bad>&&|\|\||<>|\S)|(?P<end>$))",
+    r"|(?P<op>==|!=|<=|>=|<(?!>)|>)|(?P<paren>[()])|(?P<bad>&&|\|\||<>|\S)|(?P<end>\Z))",
     re.ASCII,
 )
 _MAX_DEPTH = 50
@@ -162,14 +162,14 @@ class _Parser:
         self.used: set[str] = set()
         self.held = 0
         self.depth = 0
-        self.end = 0
+        self.kind, self.token, self.start, self.end = "", "", 0, 0
         self._advance()
 
     def _advance(self) -> str:
         """Return the token and step to the next one."""
-        old = self.token if self.end else ""
+        old = self.token
         match = _TOKEN.match(self.text, self.end)
-        assert match is not None and match.lastgroup is not None  # \S and $ catch all
+        assert match is not None and match.lastgroup is not None  # \S and the end catch all
         self.kind, self.token = match.lastgroup, match[match.lastgroup]
         self.start, self.end = match.start(match.lastgroup), match.end()
         return old
@@ -194,11 +194,11 @@ class _Parser:
         return node
 
     def _rule(self) -> _Node:
-        return self._joined("or", operator.or_, lambda: self._joined("and", operator.and_, self._single))
+        return self._joined(
+            "or", operator.or_, lambda: self._joined("and", operator.and_, self._single)
+        )
 
-    def _joined(
-        self, word: str, op: Callable[[Any, Any], Any], part: Callable[[], _Node]
-    ) -> _Node:
+    def _joined(self, word: str, op: Callable[[Any, Any], Any], part: Callable[[], _Node]) -> _Node:
         parts = [part()]
         while self.token == word:
             self._advance()
@@ -258,7 +258,8 @@ class _Parser:
             known = sorted(self.names)
             close = difflib.get_close_matches(self.token, known, 1)
             raise self._error(
-                f"unknown variable {self.token!r}", close[0] if close else "one of " + " ".join(known)
+                f"unknown variable {self.token!r}",
+                close[0] if close else "one of " + " ".join(known),
             )
         self.used.add(self.token)
         return self._advance()

@@ -305,10 +305,10 @@ class Variable:
         out: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            if value != field.default:
+            if field.name == "encoding" and (value != "uint" or len(self.addrs) > 1):
+                out["encoding"] = encoding_name(value, self.addrs)
+            elif field.name == "terms" and value:
+                out["terms"] = [term.to_dict() for term in value]
+            elif value != field.default:
                 out[field.name] = list(value) if isinstance(value, tuple) else value
-        if self.encoding != "uint" or len(self.addrs) > 1:
-            out["encoding"] = encoding_name(self.encoding, self.addrs)
-        if self.terms:
-            out["terms"] = [term.to_dict() for term in self.terms]
         return out

@@ -27,12 +27,6 @@ _MAX_BYTES = 4 << 20
 _MAX_DEPTH = 30
 
 
-class NodeError(IntegrationError):
-    """A malformed value; ``line`` sorts several of them."""
-
-    line = 0
-
-
 @dataclass(frozen=True)
 class Node:
     """A value in a file.
@@ -51,7 +45,7 @@ class Node:
     key: str = ""
     quoted: bool = False
 
-    def error(self, found: str, wanted: str = "", remedy: str = "") -> NodeError:
+    def error(self, found: str, wanted: str = "", remedy: str = "") -> IntegrationError:
         """Return the error that names this file, line and key."""
         return located(self.file, self.line, self.key, f"found {found}", wanted, remedy)
 
@@ -67,9 +61,8 @@ class Node:
     def integer(self, low: int, high: int) -> int:
         """Return the value as an int, decimal or 0x hex, from *low* to *high*."""
         limits = f"a whole number from {low} to {high}"
-        if isinstance(self.value, str) and self.quoted and not self.line:
-            pass  # JSON has no hex numbers: there they are strings
-        elif not isinstance(self.value, str) or self.quoted:
+        # JSON has no hex numbers: from there, and only from there, they come as strings.
+        if not isinstance(self.value, str) or (self.quoted and self.line):
             self.refuse(limits)
         if not _INT.fullmatch(self.value) or not low <= int(self.value, 0) <= high:
             self.refuse(limits)
@@ -123,18 +116,17 @@ def _resolve(text: str) -> Any:
 
 def located(
     file: str, line: int, key: str, found: str, wanted: str = "", remedy: str = ""
-) -> NodeError:
+) -> IntegrationError:
     """Return the error ``FILE:LINE: KEY: found …; wanted …``."""
     place = f"{file}:{line}" if line else file
-    error = NodeError(f"{place}: {key}: {found}" if key else f"{place}: {found}", wanted, remedy)
-    error.line = line
-    return error
+    start = f"{place}: {key}: " if key else f"{place}: "
+    return IntegrationError(start + found, wanted, remedy)
 
 
 def node_of(value: Any, file: str, key: str = "") -> Node:
-    """Return the node of a value that came from JSON; a null in a mapping is a missing key."""
+    """Return the node of a value that came from JSON."""
     if isinstance(value, Mapping):
-        inner = {str(k): node_of(v, file, _join(key, str(k))) for k, v in value.items() if v is not None}
+        inner = {str(k): node_of(v, file, _join(key, str(k))) for k, v in value.items()}
         return Node(inner, file, 0, key)
     if isinstance(value, (list, tuple)):
         return Node([node_of(v, file, f"{key}[{i}]") for i, v in enumerate(value)], file, 0, key)
@@ -172,9 +164,17 @@ def parse_yaml(text: str, file: str) -> Node:
         _refuse_traps(text, file)
         root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        unclosed = "flow" in (
+            error.context or ""
+        )  # then the context, not the problem, is the place
+        mark = error.context_mark if unclosed else error.problem_mark
         line = mark.line + 1 if mark else 0
-        found = error.problem or error.context or "malformed YAML"
+        parts = (
+            (error.context, error.problem)
+            if "but" in (error.problem or "")[:3]
+            else (error.problem,)
+        )
+        found = " ".join(filter(None, parts)) or "malformed YAML"
         raise located(file, line, _key_at(text, line), found, "valid YAML") from None
     except yaml.YAMLError as error:  # a character that no YAML may hold
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
@@ -193,14 +193,18 @@ def _refuse_traps(text: str, file: str) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         if "\t" in line and not line.lstrip().startswith("#"):
             raise located(file, number, _key_at(text, number), "found a tab", "spaces")
-    previous = None
+    previous, depth = None, 0
     for token in yaml.scan(text, Loader=yaml.BaseLoader):
         line = token.start_mark.line + 1
         trap = {yaml.AnchorToken: "an anchor", yaml.AliasToken: "an alias", yaml.TagToken: "a tag",
                 yaml.DirectiveToken: "a directive"}.get(type(token))  # fmt: skip
+        if isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)):
+            depth += 1  # the parser is slow on deep nesting: stop before it
+            trap = "too many levels" if depth > _MAX_DEPTH else trap
         closing = isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
         if closing and isinstance(previous, yaml.FlowEntryToken):
             trap, line = "a trailing comma", previous.start_mark.line + 1
+        depth -= closing
         if trap:
             raise located(file, line, _key_at(text, line), f"found {trap}", "plain values")
         previous = token
@@ -245,6 +249,10 @@ class Hex(int):
     """An int that files show as 0x hex."""
 
 
+class _Top(dict[str, Any]):
+    """The mapping that gets one line a key."""
+
+
 class _Dumper(yaml.SafeDumper):
     """Writes lists in one line, and quotes what our reader would take for something else."""
 
@@ -276,17 +284,17 @@ _Dumper.add_representer(str, _dump_text)
 _Dumper.add_representer(dict, _dump_dict)
 _Dumper.add_representer(list, _dump_list)
 _Dumper.add_representer(
+    _Top, lambda dumper, top: dumper.represent_mapping("tag:yaml.org,2002:map", top.items(), False)
+)
+_Dumper.add_representer(
     Hex, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:int", f"0x{value:02X}")
 )
 
 
 def dump_yaml(fields: Mapping[str, Any]) -> str:
     """Return the text of a mapping, one top-level key a line, in the order given."""
-    return "".join(
-        yaml.dump({key: value}, Dumper=_Dumper, default_flow_style=False, allow_unicode=True,
-                  width=96, sort_keys=False)
-        for key, value in fields.items()
-    )  # fmt: skip
+    text: str = yaml.dump(_Top(fields), Dumper=_Dumper, allow_unicode=True, width=96)
+    return text
 
 
 def write_text(path: str | os.PathLike[str], text: str, force: bool) -> None:
