@@ -46,13 +46,9 @@ PRESSES = tuple(
 )  # fmt: skip
 
 Facts = dict[str, Any]
-
-
-class Look(NamedTuple):
-    """Digests of RAM and picture after a frame; empty where a core has none."""
-
-    ram: bytes
-    picture: bytes
+Look = dict[str, bytes]
+"""Digests of each region of RAM, and of the picture, after a frame."""
+PICTURE = "picture"
 
 
 class Check(NamedTuple):
@@ -83,8 +79,10 @@ def play(emit: Emit, found: FoundCore, content: Content | None) -> None:
             looks.append(look)
             if time.monotonic() - begin > PLAY_LIMIT_S and len(looks) * EVERY >= RUN:
                 break
-        seen = {look.picture for look in looks}
-        moved = {"ram": len({first.ram, *(k.ram for k in looks)}) > 1, "picture": len(seen) > 1}
+        moved = {
+            "ram": any(_changes(name, [first, *looks]) for name in first if name != PICTURE),
+            "picture": _changes(PICTURE, looks),  # there is none before the first frame
+        }
         facts = _facts(core, loaded=True)  # geometry and AV flags are settled by now
         emit(facts | {"frames": len(looks) * EVERY, "moved": moved, "looks": looks})
     core.close()
@@ -94,7 +92,8 @@ def repeat(emit: Emit, found: FoundCore, content: Content, solo: list[Look]) -> 
     """Play the first run again, in another process: this one."""
     core = Core.open(found, content)
     looks = list(filter(None, _steps(core, _log(len(solo) * EVERY))))
-    emit(Answer({"repeat": _same(solo, looks, "in two processes")}, {}))
+    answer, repeating = _same(solo, looks, "in two processes")
+    emit(Answer({"repeat": answer}, {"repeating": repeating}))
     core.close()
 
 
@@ -123,10 +122,10 @@ def savestates(emit: Emit, found: FoundCore, content: Content, solo: list[Look])
         core.load(state)
         exact = exact or _difference([saved, *once], [loaded, *twice], (0, *LOOKS), at)
         continues = continues or _difference(continued, once, LOOKS, at)
-    what = f"{'RAM' if _has_ram(core) else 'pictures'} equal over {RUN} frames"
+    what = f"equal over {RUN} frames: {'RAM' if _has_ram(core) else PICTURE}"
     checks = {
-        "exact": Check(not exact, exact or f"restored twice: {what}"),
-        "continues": Check(not continues, continues or f"restored and continued: {what}"),
+        "exact": Check(not exact, exact or f"restored twice {what}"),
+        "continues": Check(not continues, continues or f"restored and continued {what}"),
     }
     emit(Answer(checks, {"savestate": _savestate_facts(core, state)}))
     core.close()
@@ -139,7 +138,7 @@ def copies(emit: Emit, found: FoundCore, content: Content, solo: list[Look]) -> 
     ahead, behind = _steps(first, log), chain([None] * LAG, _steps(second, log))
     both = list(zip_longest(ahead, behind))
     for looks in zip(*both, strict=True):
-        answer = _same(solo, list(filter(None, looks)), "two instances in one process")
+        answer, _ = _same(solo, list(filter(None, looks)), "two instances in one process")
         if not answer.ok:
             break
     emit(Answer({"copies": answer}, {}))
@@ -155,7 +154,7 @@ def reopen(emit: Emit, found: FoundCore, content: Content, solo: list[Look]) -> 
         core = Core.open(found, content)
         if answer.ok:
             looks = list(filter(None, _steps(core, log)))
-            answer = _same(solo, looks, "opened three times")
+            answer, _ = _same(solo, looks, "opened three times")
         core.close()
     emit(Answer({"reopen": answer}, {}))
 
@@ -189,9 +188,9 @@ def fork(emit: Emit, found: FoundCore, content: Content, solo: list[Look]) -> No
             raise CoreTimeout(f"a forked child hung for {FORK_LIMIT_S} s")
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         raise CoreCrashed(cause, "a forked child", [])
-    answer = _same(solo, begun + pickle.loads(sent), "in a forked child")
+    answer, _ = _same(solo, begun + pickle.loads(sent), "in a forked child")
     if answer.ok:
-        answer = _same(solo, begun + list(filter(None, steps)), "after a fork")
+        answer, _ = _same(solo, begun + list(filter(None, steps)), "after a fork")
     emit(Answer({"fork": answer}, {}))
     core.close()
 
@@ -235,7 +234,10 @@ def _steps(core: Core, log: list[int]) -> Iterator[Look | None]:
 
 
 def _look(core: Core) -> Look:
-    return Look(_digest(_ram(core)), _digest(_picture(core)))
+    ram = _ram(core)
+    spans = core.spans if len(ram) else ()
+    look = {span.region: _digest(ram[span.start : span.start + span.size]) for span in spans}
+    return look | {PICTURE: _digest(_picture(core))}
 
 
 def _digest(data: Bytes) -> bytes:
@@ -282,14 +284,28 @@ def _difference(one: list[Bytes], two: list[Bytes], looks: tuple[int, ...], at: 
     return ""
 
 
-def _same(solo: list[Look], looks: list[Look], what: str) -> Check:
-    """Compare a run with the beginning of the first one: by RAM, without RAM by pictures."""
-    by_ram = bool(solo[0].ram)
-    name = "RAM" if by_ram else "pictures"
+def _changes(name: str, looks: list[Look]) -> bool:
+    return len({look[name] for look in looks}) > 1
+
+
+def _same(solo: list[Look], looks: list[Look], what: str) -> tuple[Check, list[str]]:
+    """Compare a run with the beginning of the first one; return also the parts that are equal."""
+    parted: dict[str, int] = {}
     for number, (a, b) in enumerate(zip(solo, looks, strict=False), 1):
-        if (a.ram != b.ram) if by_ram else (a.picture != b.picture):
-            return Check(False, f"{what}: {name} differs by frame {number * EVERY}")
-    return Check(True, f"{what}: {name} equal over {len(looks) * EVERY} frames")
+        for name in a:
+            if a[name] != b.get(name):
+                parted.setdefault(name, number * EVERY)
+    equal = [name for name in solo[0] if name not in parted]
+    same = f"equal over {len(looks) * EVERY} frames: {_listed(equal)}"
+    if not parted:
+        return Check(True, f"{what} {same}"), equal
+    differ = f"different by frame {min(parted.values())}: {_listed(list(parted))}"
+    return Check(False, f"{what} {differ}" + (f"; {same}" if equal else "")), equal
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 4 else ""
+    return ", ".join(names[: 3 if more else 4]) + more
 
 
 def _facts(core: Core, loaded: bool) -> Facts:

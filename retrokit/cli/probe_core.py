@@ -10,7 +10,7 @@ import typer
 from ..content import identify
 from ..probe import STAGES, Report, probe
 from ..probe_stages import Check
-from ..systems import find_core
+from ..systems import QUIRKS, find_core
 from . import output
 
 QUESTIONS = {
@@ -48,9 +48,12 @@ def probe_core(
         output.print_json(report.to_dict())
     else:
         _print(report)
-    if report.error is not None:
-        output.report(report.error, json=False)
-    return 0 if report.error is None else report.error.exit_code
+    if report.error is None:
+        return 0
+    output.report(report.error, json=False)
+    for quirk in sorted(found.spec.quirks):
+        output.note(f"retrokit: known of {found.spec.name}: {QUIRKS[quirk]}")
+    return report.error.exit_code
 
 
 def _print(report: Report) -> None:
@@ -91,9 +94,9 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         )  # fmt: skip
     if "fps" in facts:
         lines += _loaded_lines(facts)
-    if "moved" in facts:
-        moved = [name for name, does in facts["moved"].items() if does]
-        lines.append(("moved", f"{' and '.join(moved) or 'nothing'} in {facts['frames']} frames"))
+    if moved := facts.get("moved"):
+        does = [f"{name} {'changes' if it else 'never changes'}" for name, it in moved.items()]
+        lines.append(("moved", f"in {facts['frames']} frames {', '.join(does)}"))
     if speed := facts.get("speed"):
         bare = speed["fps_without_av"]
         av = f", {bare:,.0f} without picture and sound" if bare else ""
