@@ -1,6 +1,10 @@
-"""Everything but the C extension is declared in pyproject.toml."""
+"""Everything but the C extension and the list of packages is declared in pyproject.toml."""
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-# The name keeps this file out of the package whose folder is the root: retrokit.data.
-setup(script_name="setup.py", cffi_modules=["retrokit/host/build.py:ffibuilder"])
+setup(
+    # retrokit.data's folder is the root; the name keeps this file out of it.
+    script_name="setup.py",
+    packages=[*find_packages(include=["retrokit", "retrokit.*"]), "retrokit.data"],
+    cffi_modules=["retrokit/host/build.py:ffibuilder"],
+)

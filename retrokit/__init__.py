@@ -6,24 +6,36 @@ Importing this package does nothing slow: each public name is loaded at its firs
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .content import identify
+    from .core import Core
+    from .errors import RetrokitError
+    from .integration import Integration
+    from .systems import find_core
 
 __version__ = "0.1.0"
 
 # Public name → the module that defines it.
 _PUBLIC = {
     "Core": "core",
+    "Integration": "integration",
     "RetrokitError": "errors",
+    "find_core": "systems",
+    "identify": "content",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+__all__ = ["Core", "Integration", "RetrokitError", "__version__", "find_core", "identify"]
 
 
 def __getattr__(name: str) -> Any:
+    """Load a public name at its first use."""
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
+    """List the names not yet loaded too."""
     return sorted([*globals(), *_PUBLIC])

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from retrokit.content import Content
+from retrokit.core import Core
+from retrokit.systems import CoreSpec, FoundCore
 
 REPO = Path(__file__).parent.parent
 
@@ -28,3 +36,73 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip(f"no shared material at {path}; RETROKIT_SHARED names another folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def fake_core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., FoundCore]:
+    """Compile a core of tests/cores: ``fake_core(name, quirks="a b", memory=…, DEFINE=1)``."""
+    folder = tmp_path_factory.mktemp("cores")
+    sources = REPO / "tests/cores"
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC"]
+    gcc = [*os.environ.get("CC", "gcc").split(), *flags, f"-I{REPO / 'retrokit/host'}"]
+    base = folder / "fake.o"
+    subprocess.run([*gcc, "-c", sources / "fake.c", "-o", base], check=True)
+
+    @cache
+    def build(
+        name: str, quirks: str = "", memory: str = "regions", **defines: int | str
+    ) -> FoundCore:
+        given = [f"-D{key}={value}" for key, value in defines.items()]
+        path = folder / f"{'_'.join([name, *given])}_libretro.so"
+        command = [
+            *gcc,
+            *given,
+            "-shared",
+            "-Wl,-Bsymbolic",
+            sources / f"{name}.c",
+            base,
+            "-o",
+            path,
+        ]
+        subprocess.run(command, check=True)
+        stems, known = (path.stem,), frozenset(quirks.split())
+        spec = CoreSpec(name, name, stems, (), ("bin",), {}, memory, known, "MIT", "", "")
+        return FoundCore(spec, path, "tests")
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def fake_content(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Content]:
+    """Return content made of the given bytes, for a fake core."""
+    folder = tmp_path_factory.mktemp("content")
+
+    @cache
+    def make(data: bytes = b"a game") -> Content:
+        sha1 = hashlib.sha1(data).hexdigest()
+        path = folder / f"{sha1[:8]}.bin"
+        path.write_bytes(data)
+        return Content(path, "a", "unknown", sha1, sha1, len(data), "", "rom", path, data)
+
+    return make
+
+
+@pytest.fixture
+def open_fake(
+    fake_core: Callable[..., FoundCore], fake_content: Callable[..., Content]
+) -> Iterator[Callable[..., Core]]:
+    """Open a fake core with content; it is closed at the end of the test."""
+    cores: list[Core] = []
+
+    def start(
+        name: str,
+        data: bytes = b"a game",
+        options: dict[str, str] | None = None,
+        **build: int | str,
+    ) -> Core:
+        cores.append(Core.open(fake_core(name, **build), fake_content(data), options=options))
+        return cores[-1]
+
+    yield start
+    for core in cores:
+        core.close()

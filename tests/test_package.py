@@ -25,6 +25,17 @@ def run(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
+@pytest.mark.parametrize("name", retrokit.__all__)
+def test_public_names_load_at_their_first_use(name: str) -> None:
+    assert getattr(retrokit, name) is not None
+    assert name in dir(retrokit)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Cor'"):
+        retrokit.Cor  # noqa: B018
+
+
 @pytest.mark.parametrize(
     ("fails_on", "line"),
     [

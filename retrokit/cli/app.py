@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
         of a pipe went away.
     """
     args = (sys.argv[1:] if argv is None else argv) or ["--help"]
-    output.plain_warnings()
+    output.prepare_streams()
     failure: RetrokitError
     try:
         code = _run(args)

@@ -13,6 +13,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import TextIOWrapper
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -43,8 +45,12 @@ def note(text: str) -> None:
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """Print the one object of ``--json``; numpy scalars and paths become numbers and strings."""
-    print(jsonlib.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_jsonable))
+    """Print the one object of ``--json``.
+
+    numpy scalars and arrays become numbers and lists, what JSON cannot say becomes null (NaN,
+    infinity) or text (paths).
+    """
+    print(jsonlib.dumps(_jsonable(data), indent=2, allow_nan=False))
 
 
 def print_table(frame: DataFrame) -> None:
@@ -123,15 +129,25 @@ def report(error: RetrokitError, json: bool) -> None:
     note("retrokit: error: " + " ".join(str(error).split()))
 
 
-def plain_warnings() -> None:
-    """Show a Python warning as one line of ours, without file and source line."""
+def prepare_streams() -> None:
+    """Show a Python warning as one line of ours, and a letter the terminal lacks as ``?``."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         note(f"retrokit: warning: {message}")
 
     warnings.showwarning = show
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _jsonable(value: Any) -> Any:
-    """Return a numpy scalar or array as numbers, anything else as text."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(inner) for inner in value]
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return _jsonable(value.tolist()) if hasattr(value, "tolist") else str(value)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
 import types
+import warnings
 
 import pandas as pd
 import pytest
 
 import retrokit
-from retrokit.cli import app, main, output
+from retrokit import systems
+from retrokit.cli import app, cores, main, output
 from retrokit.errors import ContentError, SearchFailed
 
 RUN = "import sys; from retrokit.cli import main; sys.exit(main())"
@@ -56,20 +58,23 @@ def test_help_lists_every_command_and_imports_none(args):
 
 
 def test_help_answers_at_once():
-    def seconds() -> float:
-        start = time.perf_counter()
-        run("--help")
-        return time.perf_counter() - start
+    """Processor time, not the clock: the bar must not fall because the machine is busy."""
 
-    assert min(seconds() for _ in range(5)) < 0.4
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run("--help")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(seconds() for _ in range(3)) < 0.4
 
 
 @pytest.mark.parametrize("name", app.COMMANDS)
-def test_every_command_has_help_and_json(name):
-    result = run(name, "--help")
-    assert result.returncode == 0
-    assert app.COMMANDS[name].help.split(":")[0] in " ".join(result.stdout.split())
-    assert "--json" in result.stdout
+def test_every_command_has_help_and_json(capsys, name):
+    assert main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert app.COMMANDS[name].help in " ".join(text.split())
+    assert "--json" in text
 
 
 @pytest.mark.parametrize(
@@ -193,10 +198,28 @@ def test_progress_in_a_pipe_is_sparse_and_on_stderr(capsys):
     assert err.splitlines() == ["recording …", "recording: 100%, 0 s, score 120"]
 
 
-def test_json_takes_numpy_and_paths(capsys, tmp_path):
-    output.print_json({"a": pd.Series([3]).to_numpy()[0], "b": pd.Series([1, 2]).to_numpy(),
-                       "c": tmp_path})  # fmt: skip
-    assert json.loads(capsys.readouterr().out) == {"a": 3, "b": [1, 2], "c": str(tmp_path)}
+def test_json_takes_numpy_paths_and_nan(capsys, tmp_path):
+    series = pd.Series([1.5, float("nan")])
+    output.print_json({"a": series.to_numpy(), "b": (series[0], series[1]), 3: tmp_path})
+    wanted = {"a": [1.5, None], "b": [1.5, None], "3": str(tmp_path)}
+    assert json.loads(capsys.readouterr().out) == wanted
+
+
+def test_a_terminal_without_unicode_gets_a_substitute():
+    result = run("doctor", PYTHONIOENCODING="ascii", DISPLAY="", WAYLAND_DISPLAY="")
+    assert "? needed only to watch live play" in result.stdout
+
+
+def test_a_warning_is_one_line_of_ours(command, capsys, monkeypatch):
+    def attempt() -> None:
+        warnings.warn("another ROM; found A, wanted B", stacklevel=1)
+
+    command(attempt)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back afterwards
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["try"]) == 0
+    assert capsys.readouterr().err == "retrokit: warning: another ROM; found A, wanted B\n"
 
 
 def test_doctor_tells_what_is_missing():
@@ -212,10 +235,22 @@ def test_doctor_names_a_rom_folder_that_is_not_there(tmp_path):
     assert f"missing roms       no folder {tmp_path / 'gone'}\n" in result.stdout
 
 
-def test_cores_reports_one_that_does_not_load(tmp_path):
+def test_cores_reports_one_that_does_not_load(monkeypatch, capsys, tmp_path):
     (tmp_path / "fbneo_libretro.so").write_bytes(b"not a library")
-    result = run("cores", "--json", RETROKIT_CORES=str(tmp_path))
-    first = next(core for core in json.loads(result.stdout)["cores"] if core["core"] == "fbneo")
-    assert first["where"] == "RETROKIT_CORES"
-    assert first["problem"].startswith("does not load: ")
-    assert "does not load" in run("cores", RETROKIT_CORES=str(tmp_path)).stdout
+    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
+    found = [core for core in systems.found_cores() if core.spec.name == "fbneo"]
+    monkeypatch.setattr(cores, "found_cores", lambda: found)
+    assert main(["cores", "--json"]) == 0
+    (core,) = json.loads(capsys.readouterr().out)["cores"]
+    assert core["where"] == "RETROKIT_CORES"
+    assert core["problem"].startswith("does not load: ")
+    assert main(["cores"]) == 0
+    assert "does not load" in capsys.readouterr().out
+
+
+def test_cores_asks_a_real_core():
+    found = systems.found_cores()
+    if not found:
+        pytest.skip("no core on this machine")
+    answer = cores.ask(found[0].path)
+    assert answer["library_name"] and answer["version"] and answer["extensions"]
