@@ -1,0 +1,3 @@
+/* Speaks libretro API version 2. */
+#include "fake.h"
+unsigned retro_api_version(void) { return 2; }

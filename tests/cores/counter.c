@@ -1,0 +1,2 @@
+/* The well-behaved core as it is. */
+#include "fake.h"

@@ -1,0 +1,19 @@
+/* Shows each port's buttons in RAM: bit by bit at 16, by bitmask at 32; other devices at 48. */
+#include "fake.h"
+bool load(const struct game_info *content) {
+    static const struct input_descriptor list[] = {{0, DEVICE_JOYPAD, 0, 8, "Jump"},
+                                                   {1, DEVICE_JOYPAD, 0, 0, "Fire"}, {0}};
+    unsigned users = 0;
+    bool ok = env(SET_INPUT_DESCRIPTORS, (void *)list) && env(GET_INPUT_BITMASKS, NULL);
+    return ok && env(GET_INPUT_MAX_USERS, &users) && users == 8 && content;
+}
+void step(void) {
+    for (unsigned port = 0; port < 8; port++) {
+        uint16_t bits = 0, mask = (uint16_t)input(port, DEVICE_JOYPAD, 0, JOYPAD_BITMASK);
+        for (unsigned id = 0; id < 16; id++) bits |= (uint16_t)(input(port, DEVICE_JOYPAD, 0, id) << id);
+        memcpy(game.ram + 16 + 2 * port, &bits, 2), memcpy(game.ram + 32 + 2 * port, &mask, 2);
+    }
+    int16_t others = input(9, DEVICE_JOYPAD, 0, 0) | input(0, 2, 0, 0) | input(0, DEVICE_JOYPAD, 1, 0) |
+                     input(0, DEVICE_JOYPAD, 0, 99) | input(0, 5, 0, 0);
+    memcpy(game.ram + 48, &others, 2);
+}
