@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from art import (
@@ -99,6 +99,7 @@ class Game:
     Attributes:
         ram: (first address, length, SYSTEM_RAM offset) of each block of RAM.
         screen: Constants of the HUD: columns and the row of the score, in 8x8 cells.
+        player: The symbols of the player's x and y.
     """
 
     name: str
@@ -110,7 +111,8 @@ class Game:
     screen: dict[str, int]
     romset: Callable[[bytes], list[Rom]]
     equates: Callable[[], Symbols]
-    notes: list[str] = field(default_factory=list)
+    player: tuple[str, str | None]
+    notes: tuple[str, ...] = ()
 
     def address(self, offset: int) -> int:
         """CPU address of a SYSTEM_RAM offset."""
@@ -311,6 +313,83 @@ BURROW = Game(
             "glyph_left": GLYPH_LEFT},
     romset=burrow_romset,
     equates=burrow_equates,
+    player=("dx", "dy"),
+    notes=(
+        "burst enemies are the only points: 200 to 500 by depth, twice that for the green ones",
+        "rocks crush enemies for no points",
+        "the high score is a constant in the score's own form: a decoy",
+        "score, high score, lives and level are redrawn from RAM every frame",
+        "the demo scores and dies in the same bytes",
+    ),
+)
+
+# ---------------------------------------------------------------- Sky Drop, on Galaxian's board
+
+SKYDROP_PALETTE = [
+    # four a palette; the first is black or transparent
+    *(0, rgb(7, 1, 1), rgb(1, 3, 3), rgb(7, 7, 3)),  # 0 text
+    *(0, rgb(7, 1, 1), rgb(1, 3, 3), rgb(7, 7, 0)),  # 1 text of the score lines
+    *(0, rgb(6, 7, 3), rgb(0, 4, 3), rgb(7, 2, 0)),  # 2 ship
+    *(0, rgb(0, 6, 1), rgb(7, 7, 3), rgb(7, 0, 0)),  # 3 drone
+    *(0, rgb(7, 1, 1), rgb(7, 5, 0), rgb(7, 7, 3)),  # 4 diver
+    *(0, rgb(6, 1, 3), rgb(0, 6, 3), rgb(7, 7, 3)),  # 5 dasher
+    *(0, rgb(7, 3, 0), rgb(7, 6, 0), rgb(7, 7, 3)),  # 6 explosion
+    *(0, rgb(1, 1, 2), rgb(7, 6, 1), rgb(3, 3, 3)),  # 7 city
+]
+FIRST_SPRITE = 0x1C  # sprite n is tiles 4n to 4n+3; the text and city lie below
+FIRST_CITY = 0x60
+
+
+def skydrop_equates() -> Symbols:
+    """Sprite codes, for the program."""
+    names = load_art(HERE / "skydrop" / "sprites.txt")
+    return {f"SPR_{name.upper()}": FIRST_SPRITE + i for i, name in enumerate(names)}
+
+
+def skydrop_romset(code: bytes) -> list[Rom]:
+    """The files of the galaxian driver, in its order."""
+    program = padded(code, 0x2800)
+    planes = (bytearray(0x800), bytearray(0x800))  # values 2 and 1
+
+    def put(place: int, x: int, value: int) -> None:
+        planes[0][place] |= (value >> 1) << (7 - x)
+        planes[1][place] |= (value & 1) << (7 - x)
+
+    cells = {ord(name): glyph_cell(rows) for name, rows in FONT.items()}
+    for number, rows in enumerate(load_art(HERE / "skydrop" / "tiles.txt").values()):
+        cells[FIRST_CITY + number] = rows
+    for number, cell in cells.items():
+        for x, y, value in pixels(cell):
+            put(number * 8 + y, x, value)
+    for number, rows in enumerate(load_art(HERE / "skydrop" / "sprites.txt").values()):
+        for x, y, value in pixels(rows):
+            quarter = (8 if x > 7 else 0) + (16 if y > 7 else 0)
+            put((FIRST_SPRITE + number) * 32 + quarter + (y & 7), x & 7, value)
+    return [
+        *(Rom(f"prg{i}", program[i * 0x800 : (i + 1) * 0x800], 1) for i in range(5)),
+        Rom("gfx1", bytes(planes[0]), 4),
+        Rom("gfx0", bytes(planes[1]), 4),
+        Rom("palette", bytes(SKYDROP_PALETTE), 7),
+    ]
+
+
+SKYDROP = Game(
+    name="skydrop",
+    title="Sky Drop",
+    driver="galaxian",
+    defaults=Options(score_at=0x0B2, lives_at=0x09D),
+    hiscore=5000,
+    ram=((0x4000, 0x400, 0), (0x5000, 0x400, 0x1000), (0x5800, 0x100, 0x1400)),
+    screen={"text_col": 3, "text_row": 0, "score_col": 2, "score_row": 1, "hiscore_col": 15,
+            "glyph_left": GLYPH_LEFT},
+    romset=skydrop_romset,
+    equates=skydrop_equates,
+    player=("px", None),
+    notes=(
+        "30, 50 and 100 points by kind; enemies that fly past cost nothing",
+        "each number is redrawn only when it changes",
+        "the demo scores and dies in the same bytes",
+    ),
 )
 
 # ---------------------------------------------------------------- what build.py asks for
@@ -318,16 +397,11 @@ BURROW = Game(
 FREE = {
     # RAM no hardware looks at, less the stack
     "digdug": ((0x8400, 0x8B00), (0x9000, 0x9380), (0x9800, 0x9B80)),
-    "galaxian": ((0x4000, 0x4380),),
+    "galaxian": ((0x4000, 0x43C0),),
 }
 MODES = {"test": 0, "attract": 1, "play": 2, "over": 3}
-TRUTH = {
-    "burrow": {"mode": "mode", "level": "level", "credits": "credits", "player_x": "dx", "player_y": "dy",
-               "phase": "phase"},
-}
-START = {"burrow": {"wait": 300}}
 
 
 def games() -> dict[str, Game]:
     """The games by name."""
-    return {game.name: game for game in (BURROW,)}
+    return {game.name: game for game in (BURROW, SKYDROP)}

@@ -84,7 +84,9 @@ def check_places(game: Game, options: Options, symbols: Symbols) -> None:
 
 def truth(game: Game, options: Options, symbols: Symbols, name: str) -> dict[str, object]:
     """Say where everything is: what a search should find, for tests to judge it by."""
-    at = {key: game.offset(symbols[symbol]) for key, symbol in boards.TRUTH[game.name].items()}
+    where = {"mode": "mode", "level": "level", "credits": "credits"}
+    where |= {f"player_{axis}": s for axis, s in zip("xy", game.player, strict=True) if s}
+    at = {key: game.offset(symbols[symbol]) for key, symbol in where.items()}
     encoding = {"bcd": "bcd", "digits": "digits", "binary": "uint"}[options.score_encoding]
     return {
         "game": name,
@@ -102,9 +104,9 @@ def truth(game: Game, options: Options, symbols: Symbols, name: str) -> dict[str
         "hiscore_at_start": game.hiscore,
         **{f"{key}_addr": value for key, value in at.items()},
         "modes": boards.MODES,
-        "start": boards.START[game.name],
+        "start": {"wait": 300, "buttons": ["SELECT", "START"], "hold": 10, "gap": 10},
         "screen": {"text": "1UP", "cell": 8, **game.screen},
-        "notes": game.notes,
+        "notes": list(game.notes),
     }
 
 

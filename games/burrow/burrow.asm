@@ -232,14 +232,6 @@ fill:   ld (hl),b
         jr nz,fill
         ret
 
-; A = byte A of the table at HL
-index:  add a,l
-        ld l,a
-        jr nc,ix1
-        inc h
-ix1:    ld a,(hl)
-        ret
-
 patterns: db 0ffh,0aah,55h,0fh,0
 
 ; ---------------------------------------------------------------- input, coins, luck
@@ -292,23 +284,6 @@ newgame:
         ld a,1
         ld (level),a
         jp newlevel
-
-; a random byte: x = 5x + 3619h, the high half
-rand:   push de
-        push hl
-        ld hl,(rng)
-        ld d,h
-        ld e,l
-        add hl,hl
-        add hl,hl
-        add hl,de
-        ld de,3619h
-        add hl,de
-        ld (rng),hl
-        ld a,h
-        pop hl
-        pop de
-        ret
 
 ; the player of the demo: towards the first enemy alive, pumping when one is near
 demo:   ld a,(frame)
@@ -501,6 +476,7 @@ killed: ld a,(phase)
         include "dig.inc"
         include "foes.inc"
         include "draw.inc"
+        include "common.inc"
         include "score.inc"
         include "hiscore.inc"
         include "levels.inc"
