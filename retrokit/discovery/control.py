@@ -33,16 +33,18 @@ RELEASE = 12  # frames without input before a look: shown input is no difference
 PLAY = 8  # distinct pictures of 16 that make play
 PLAY_LATER = 5  # what must remain of them in random play
 _LENGTHS = (30, 60)  # frames of futures; the longer one separates paddles that clamp at once
-_PRESCREEN = 4
+PRESCREEN = 4
 _WINDOW = 112  # frames of random play between two checks
-_STEERED = 4  # pixels that a direction must decide; a sprite has more
+STEERED = 4  # pixels that a direction must decide; a sprite has more
 _PLAY_SEED = 900
 
 # Pressed in tests of single buttons: the four directions, then the rest in RetroPad order.
 _TRIED = (*DIRECTIONS, "B", "A", "Y", "X", "L", "R", "START")
 _TRIGGERS = ("B", "A", "Y", "X", "L", "R")
-_SWITCHES = ("difficulty", "color", "black", "reset", "select", "start", "mode", "coin", "pause",
-             "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option")  # fmt: skip
+_SWITCHES = (
+    "difficulty", "color", "black", "reset", "select", "start", "mode", "coin", "pause",
+    "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option",
+)  # fmt: skip
 _MOST_ACTIONS = 18
 _DIAGONALS = (("UP", "LEFT"), ("UP", "RIGHT"), ("DOWN", "LEFT"), ("DOWN", "RIGHT"))
 
@@ -95,15 +97,21 @@ def variety(
         core: The core; where it stands afterwards is undefined.
         state: The savestate to start each future from.
         kind: The buttons of the futures; fire alone tells where there are no directions.
-        enough: Stop counting when the shorter length reaches this.
+        enough: Stop counting as soon as V is known to reach this.
         seed: Chooses the futures.
 
     Returns:
         1 (inputs do not matter) to 16.
     """
-    if all(_distinct(core, state, kind, frames, _PRESCREEN, seed) == 1 for frames in _LENGTHS):
+    most = 0
+    for frames in _LENGTHS:
+        most = max(most, _distinct(core, state, kind, frames, PRESCREEN, seed))
+        if most >= enough:
+            return most
+        if most > 1:
+            break
+    else:
         return 1
-    most = 1
     for frames in _LENGTHS:
         most = max(most, _distinct(core, state, kind, frames, FUTURES, seed))
         if most >= enough:
@@ -175,7 +183,7 @@ def persists(
         if variety(core, later, kind, enough=at_least, seed=seed) >= at_least:
             alive.append(later)
         if len(alive) >= (2 if number < 3 else 3):
-            return kind == "fire" or any(steering(core, s) >= _STEERED for s in [state, *alive])
+            return kind == "fire" or any(steering(core, s) >= STEERED for s in [state, *alive])
         if number >= 5 or number == 2 and not alive:
             break
     return False
@@ -296,7 +304,7 @@ def _switches(core: Core) -> list[str]:
 
 
 def _effects(core: Core, state: bytes, names: Sequence[str]) -> NDArray[np.uint64]:
-    """Return picture hashes [names + 1, looks] after holding each button; the last row held none."""
+    """Return picture hashes [names + 1, looks] after each button; the last row held none."""
     logs = np.zeros((len(names) + 1, 60), np.uint16)
     for row, name in enumerate(names):
         logs[row, :16] = MASKS[name]
@@ -319,7 +327,7 @@ def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:
     core.run(6, tap, see=False)
     core.run(wait, see=False)
     later = core.save()
-    if _distinct(core, later, "directions", _LENGTHS[0], _PRESCREEN, 0) == _PRESCREEN:
+    if _distinct(core, later, "directions", _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:
         return True
     return variety(core, later, enough=PLAY_LATER) >= PLAY_LATER
 
