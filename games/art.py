@@ -15,7 +15,6 @@ GLYPH_LEFT = 1
 """Blank columns left of a glyph in its cell; there are none above it."""
 
 
-
 def load_art(path: Path) -> Art:
     """Read ASCII art: "@name" and the rows below it, up to the next name."""
     art: Art = {}

@@ -19,13 +19,23 @@ import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
 sys.path.insert(0, str(HERE))  # the sibling modules, also when a test loads this file by path
-import boards  # noqa: E402
 from art import FONT as FONT  # noqa: E402
-from boards import ENCODINGS, BuildError, Game, Options, Symbols  # noqa: E402
+from burrow_roms import BURROW  # noqa: E402
+from model import ENCODINGS, BuildError, Game, Options, Symbols  # noqa: E402
+from skydrop_roms import SKYDROP  # noqa: E402
+
+GAMES = {game.name: game for game in (BURROW, SKYDROP)}
+FREE = {
+    # RAM no hardware looks at, less the stack
+    "digdug": ((0x8400, 0x8B00), (0x9000, 0x9380), (0x9800, 0x9B80)),
+    "galaxian": ((0x4000, 0x43C0),),
+}
+MODES = {"test": 0, "attract": 1, "play": 2, "over": 3}
 
 
 def assemble(game: Game, options: Options, work: Path) -> tuple[bytes, Symbols]:
@@ -73,12 +83,12 @@ def check_places(game: Game, options: Options, symbols: Symbols) -> None:
     taken = range(symbols["vars"], symbols["vars_end"])
     score = range(game.address(options.score_at), game.address(options.hiscore_at) + 8)
     lives = game.address(options.lives_at)
-    limits = [(lo, hi) for lo, hi in boards.FREE[game.driver] if lo <= score[0] < hi]
+    limits = [(lo, hi) for lo, hi in FREE[game.driver] if lo <= score[0] < hi]
     if lives in score or lives in taken or any(a in taken for a in score):
         raise BuildError(f"{game.name}: score, lives and variables overlap")
     if not limits or score[-1] >= limits[0][1]:
         raise BuildError(f"{game.name}: {options.score_at:#x} is not free RAM for a score")
-    if not any(lo <= lives < hi for lo, hi in boards.FREE[game.driver]):
+    if not any(lo <= lives < hi for lo, hi in FREE[game.driver]):
         raise BuildError(f"{game.name}: {options.lives_at:#x} is not free RAM for lives")
 
 
@@ -103,7 +113,7 @@ def truth(game: Game, options: Options, symbols: Symbols, name: str) -> dict[str
         "hiscore_addrs": options.addresses(options.hiscore_at),
         "hiscore_at_start": game.hiscore,
         **{f"{key}_addr": value for key, value in at.items()},
-        "modes": boards.MODES,
+        "modes": MODES,
         "start": {"wait": 300, "buttons": ["SELECT", "START"], "hold": 10, "gap": 10},
         "screen": {"text": "1UP", "cell": 8, **game.screen},
         "notes": list(game.notes),
@@ -177,7 +187,7 @@ def build(
 
 
 def build_variant(
-    game: str, out_dir: str | Path, name: str = "variant", **choices: object
+    game: str, out_dir: str | Path, name: str = "variant", **choices: Any
 ) -> tuple[tuple[Path, Path], dict[str, object]]:
     """Build a game whose RAM is laid out as a test wishes.
 
@@ -190,21 +200,20 @@ def build_variant(
     Returns:
         The paths of the .zip and the .dat, and the truth, keyed as in the .toml files.
     """
-    games = boards.games()
-    if game not in games:
-        raise BuildError(f"no game {game!r}; there are {', '.join(games)}")
-    options = replace(games[game].defaults, **choices)
+    if game not in GAMES:
+        raise BuildError(f"no game {game!r}; there are {', '.join(GAMES)}")
+    options = replace(GAMES[game].defaults, **choices)
     if options.score_encoding not in ENCODINGS:
         raise BuildError(f"score_encoding {options.score_encoding!r}: one of {list(ENCODINGS)}")
     if options.digit_base and options.score_encoding != "digits":
         raise BuildError("digit_base needs score_encoding='digits'")
-    return build(games[game], options, Path(out_dir), name)
+    return build(GAMES[game], options, Path(out_dir), name)
 
 
 def build_all(out: Path) -> list[Path]:
     """Build both games under `out`; returns the files written, relative to it."""
     written = []
-    for game in boards.games().values():
+    for game in GAMES.values():
         content, facts = build(game, game.defaults, out / game.name, game.name)
         (out / f"{game.name}.toml").write_text(toml_text(facts), newline="\n")
         written += [path.relative_to(out) for path in content] + [Path(f"{game.name}.toml")]

@@ -52,6 +52,7 @@ hcool:  defs 1
 hlinger: defs 1
 espeed: defs 1
 epatience: defs 1
+tough:  defs 1                  ; pumps that burst an enemy
 demodir: defs 1
 sprptr: defs 2
 scratch: defs 2
