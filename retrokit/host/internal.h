@@ -68,7 +68,7 @@ struct rk_host {
     uint32_t width, height;
     uint8_t *upright;
     size_t upright_bytes;
-    uint32_t *sums;
+    float *sums;
     size_t sums_bytes;
     int selected[REGIONS], n_selected;
     uint64_t selected_size[REGIONS];

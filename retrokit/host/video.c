@@ -34,11 +34,13 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
     host->stale = false;
 }
 
-static inline uint32_t rgb_of(const rk_host *host, size_t i) {
-    if (host->picture_format == FORMAT_XRGB8888)
-        return ((const uint32_t *)(const void *)host->picture)[i] & 0xffffff;
-    uint32_t v = ((const uint16_t *)(const void *)host->picture)[i], r, g, b;
-    if (host->picture_format == FORMAT_RGB565) {
+#define INLINE static inline __attribute__((always_inline))
+
+/* The pixel as 0xRRGGBB; where `format` is a constant, the compiler leaves one case. */
+INLINE uint32_t rgb_of(const uint8_t *picture, int format, long i) {
+    if (format == FORMAT_XRGB8888) return ((const uint32_t *)(const void *)picture)[i] & 0xffffff;
+    uint32_t v = ((const uint16_t *)(const void *)picture)[i], r, g, b;
+    if (format == FORMAT_RGB565) {
         r = v >> 11, g = v >> 5 & 63, b = v & 31;
         g = g << 2 | g >> 4;
     } else {
@@ -49,9 +51,8 @@ static inline uint32_t rgb_of(const rk_host *host, size_t i) {
 }
 
 /* Index of the first pixel of the upright picture and the steps to its right and lower neighbour. */
-static void walk(const rk_host *host, long *start, long *right, long *down) {
-    long w = host->width, h = host->height;
-    switch (host->info.rotation) {
+static void walk(int rotation, long w, long h, long *start, long *right, long *down) {
+    switch (rotation) {
     case 90: *start = w - 1, *right = w, *down = -1; break;
     case 180: *start = w * h - 1, *right = -1, *down = -w; break;
     case 270: *start = w * (h - 1), *right = -w, *down = 1; break;
@@ -66,69 +67,97 @@ int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height) {
     return host->fresh;
 }
 
-static inline uint32_t grey_of(uint32_t rgb) { /* ITU-R BT.601 luma */
-    return ((rgb >> 16) * 299 + (rgb >> 8 & 255) * 587 + (rgb & 255) * 114 + 500) / 1000;
+INLINE void convert_from(const uint8_t *picture, int format, int channels, size_t n, uint8_t *to) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t rgb = rgb_of(picture, format, (long)i), r = rgb >> 16, g = rgb >> 8 & 255, b = rgb & 255;
+        if (channels == 1) { /* ITU-R BT.601 luma, in 1/65536 */
+            to[i] = (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 32768) >> 16);
+        } else {
+            to[3 * i] = (uint8_t)r, to[3 * i + 1] = (uint8_t)g, to[3 * i + 2] = (uint8_t)b;
+        }
+    }
 }
 
-static inline uint32_t overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-    return (uint32_t)((b < d ? b : d) - (a > c ? a : c));
+static void convert(const rk_host *host, int channels, uint8_t *to) {
+    const uint8_t *from = host->picture;
+    size_t n = (size_t)host->width * host->height;
+    bool grey = channels == 1;
+    switch (host->picture_format) {
+#define CASE(format)                                                                               \
+    case format: grey ? convert_from(from, format, 1, n, to) : convert_from(from, format, 3, n, to); break
+        CASE(FORMAT_0RGB1555);
+        CASE(FORMAT_XRGB8888);
+        CASE(FORMAT_RGB565);
+    }
 }
 
 /* Area averaging, exact: every output pixel is the mean of the input it covers. Lengths are counted
  * in units of which an input pixel is `ow` (or `oh`) long and an output pixel `w` (or `h`). */
-static int resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out,
-                  uint32_t ow, uint32_t oh, uint32_t channels) {
-    size_t n = (size_t)w * channels;
-    uint32_t *line = rk_grow(host->sums, &host->sums_bytes, n * sizeof *line);
-    if (!line) return rk_fail("out of memory for a %u x %u picture", ow, oh);
-    host->sums = line;
-    const uint64_t area = (uint64_t)w * h;
+INLINE void resize_by(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
+                      uint32_t channels, float *line) {
+    const size_t n = (size_t)w * channels;
+    const double share = 1.0 / ((double)w * h);
+    uint32_t left_y = oh; /* what is left of the input row */
     for (uint32_t oy = 0; oy < oh; oy++) {
-        uint64_t top = (uint64_t)oy * h, bottom = top + h;
         memset(line, 0, n * sizeof *line);
-        for (uint64_t y = top / oh; y * oh < bottom; y++) {
-            uint32_t covered = overlap(y * oh, (y + 1) * oh, top, bottom);
-            const uint8_t *row = in + y * n;
-            for (size_t i = 0; i < n; i++) line[i] += row[i] * covered;
+        for (uint32_t want = h; want;) {
+            uint32_t take = left_y < want ? left_y : want;
+            const float weight = (float)take; /* sums below 2^24: exact */
+            for (size_t i = 0; i < n; i++) line[i] += in[i] * weight;
+            want -= take, left_y -= take;
+            if (!left_y) in += n, left_y = oh;
         }
+        const float *from = line;
+        uint32_t left_x = ow;
         for (uint32_t ox = 0; ox < ow; ox++) {
-            uint64_t left = (uint64_t)ox * w, right = left + w, sums[3] = {0};
-            for (uint64_t x = left / ow; x * ow < right; x++) {
-                uint64_t covered = overlap(x * ow, (x + 1) * ow, left, right);
-                for (uint32_t c = 0; c < channels; c++) sums[c] += line[x * channels + c] * covered;
+            double sums[3] = {0};
+            for (uint32_t want = w; want;) {
+                uint32_t take = left_x < want ? left_x : want;
+                for (uint32_t c = 0; c < channels; c++) sums[c] += (double)from[c] * take;
+                want -= take, left_x -= take;
+                if (!left_x) from += channels, left_x = ow;
             }
-            for (uint32_t c = 0; c < channels; c++) *out++ = (uint8_t)((sums[c] + area / 2) / area);
+            for (uint32_t c = 0; c < channels; c++) *out++ = (uint8_t)(sums[c] * share + 0.5);
         }
     }
+}
+
+static int resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow,
+                  uint32_t oh, int channels) {
+    float *line = rk_grow(host->sums, &host->sums_bytes, (size_t)w * 3 * sizeof *line);
+    if (!line) return rk_fail("out of memory for a %u x %u picture", ow, oh);
+    host->sums = line;
+    if (channels == 1) resize_by(in, w, h, out, ow, oh, 1, line);
+    else resize_by(in, w, h, out, ow, oh, 3, line);
     return 1;
 }
 
-int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels) {
-    uint32_t w, h;
-    if (!rk_frame_size(host, &w, &h)) return rk_fail("no picture until one frame has run");
-    bool same = w == width && h == height;
-    uint8_t *to = out;
-    if (!same) {
-        to = rk_grow(host->upright, &host->upright_bytes, (size_t)w * h * (size_t)channels);
-        if (!to) return rk_fail("out of memory for a %u x %u picture", w, h);
-        host->upright = to;
-    }
+INLINE void turn_by(int rotation, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, int channels) {
     long start, right, down;
-    walk(host, &start, &right, &down);
-    for (uint32_t y = 0; y < h; y++) {
-        long i = start + (long)y * down;
-        uint8_t *line = to + (size_t)y * w * (size_t)channels;
-        if (channels == 1)
-            for (uint32_t x = 0; x < w; x++, i += right) line[x] = (uint8_t)grey_of(rgb_of(host, (size_t)i));
-        else
-            for (uint32_t x = 0; x < w; x++, i += right) {
-                uint32_t rgb = rgb_of(host, (size_t)i);
-                line[3 * x] = (uint8_t)(rgb >> 16);
-                line[3 * x + 1] = (uint8_t)(rgb >> 8);
-                line[3 * x + 2] = (uint8_t)rgb;
-            }
-    }
-    return same ? 1 : resize(host, to, w, h, out, width, height, (uint32_t)channels);
+    walk(rotation, w, h, &start, &right, &down);
+    uint32_t across = rotation % 180 ? h : w, lines = rotation % 180 ? w : h;
+    for (uint32_t y = 0; y < lines; y++, start += down)
+        for (long x = 0, i = start; x < across; x++, i += right)
+            for (int c = 0; c < channels; c++) *out++ = in[i * channels + c];
+}
+
+/* Convert, resize, turn: in this order, so that only the small picture is walked across its rows. */
+int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels) {
+    if (!host->fresh) return rk_fail("no picture until the core has drawn one");
+    int rotation = host->info.rotation;
+    uint32_t w = host->width, h = host->height;
+    uint32_t ow = rotation % 180 ? height : width, oh = rotation % 180 ? width : height;
+    bool same = w == ow && h == oh;
+    size_t whole = (size_t)w * h * (size_t)channels, small = (size_t)ow * oh * (size_t)channels;
+    uint8_t *room = rk_grow(host->upright, &host->upright_bytes, whole + small);
+    if (!room) return rk_fail("out of memory for a %u x %u picture", w, h);
+    host->upright = room;
+    uint8_t *final = rotation ? room + whole : out, *full = same ? final : room;
+    convert(host, channels, full);
+    if (!same && !resize(host, full, w, h, final, ow, oh, channels)) return 0;
+    if (rotation && channels == 1) turn_by(rotation, final, ow, oh, out, 1);
+    else if (rotation) turn_by(rotation, final, ow, oh, out, 3);
+    return 1;
 }
 
 void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height) {
@@ -136,7 +165,7 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
     memset(out, 0, (size_t)width * height * 2);
     if (!rk_frame_size(host, &w, &h)) return;
     long start, right, down;
-    walk(host, &start, &right, &down);
+    walk(host->info.rotation, host->width, host->height, &start, &right, &down);
     if (h > height) h = height;
     if (w > width) w = width;
     bool plain = host->picture_format == FORMAT_RGB565;
@@ -148,7 +177,7 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
             for (uint32_t x = 0; x < w; x++, i += right) line[x] = raw[i];
         else
             for (uint32_t x = 0; x < w; x++, i += right) {
-                uint32_t rgb = rgb_of(host, (size_t)i);
+                uint32_t rgb = rgb_of(host->picture, host->picture_format, i);
                 line[x] = (uint16_t)((rgb >> 8 & 0xf800) | (rgb >> 5 & 0x7e0) | (rgb >> 3 & 31));
             }
     }
