@@ -1,0 +1,217 @@
+"""Chains: digit cells of one font on one line are one number; the screen gives the place values.
+
+Nothing is assumed about the layout in RAM: reversed, scattered, nibble-wise and digit-per-byte
+numbers come out of the same three rules (one line, one font, one pitch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Span
+from ..values import Variable
+from .candidates import place
+from .poke import Moment, Unit
+from .screen import FONT_AGREES, Cell, Line, Pictures, read_digit, same_font
+
+REACH = 2.3  # pitches to the next digit of the same number; two players' scores lie further apart
+
+
+@dataclass(frozen=True, eq=False)
+class Digit:
+    """A unit of RAM and the cell it draws, seen after ``moment``."""
+
+    unit: Unit
+    cell: Cell
+    moment: Moment
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A number: digits by decimal place, 0 the rightmost that RAM holds.
+
+    Attributes:
+        digits: Place → digit.
+        line: How to read the number on the screen.
+    """
+
+    digits: dict[int, Digit]
+    line: Line
+
+    @property
+    def units(self) -> dict[int, Unit]:
+        """Place → unit of RAM."""
+        return {place: digit.unit for place, digit in self.digits.items()}
+
+
+def on_one_line(a: Cell, b: Cell) -> bool:
+    """Tell whether two cells can be digits of one number."""
+    return abs(a.bottom - b.bottom) <= 2 and abs(a.top - b.top) <= 2
+
+
+def chains(digits: Sequence[Digit]) -> list[Chain]:
+    """Build the numbers that a set of digit cells can form, longest first."""
+    left = sorted(digits, key=lambda d: -d.cell.right)
+    out: list[Chain] = []
+    while left:
+        head = left[0]
+        family = [
+            d
+            for d in left
+            if d is head
+            or (on_one_line(head.cell, d.cell) and same_font(head.cell, d.cell) >= FONT_AGREES - 1)
+        ]
+        for run in _runs(family):
+            out.append(run)
+        left = [d for d in left if not any(d is member for member in family)]
+    return sorted(out, key=lambda chain: -len(chain.digits))
+
+
+def _runs(family: list[Digit]) -> Iterable[Chain]:
+    width = max(4, min(d.cell.width for d in family))
+    columns: list[list[Digit]] = []  # digits that share a right edge, from the right
+    for digit in family:
+        if columns and columns[-1][0].cell.right - digit.cell.right <= max(2, width // 2):
+            columns[-1].append(digit)
+        else:
+            columns.append([digit])
+    gaps = [a[0].cell.right - b[0].cell.right for a, b in zip(columns, columns[1:], strict=False)]
+    pitch = min(gaps, default=width + 1)
+    pitch = pitch if pitch <= 2 * width else width + 1
+    run: list[list[Digit]] = []
+    for column, gap in zip(columns, [0, *gaps], strict=True):
+        if run and gap > REACH * pitch:
+            yield _chain(run, pitch)
+            run = []
+        run.append(column)
+    yield _chain(run, pitch)
+
+
+def _chain(run: list[list[Digit]], pitch: float) -> Chain:
+    right = run[0][0].cell.right
+    steps = [round((right - column[0].cell.right) / pitch) for column in run]
+    if len(run) > 1:  # the mean over the whole run is finer than the narrowest gap
+        pitch = (right - run[-1][0].cell.right) / steps[-1]
+    digits = {}
+    for step, column in zip(steps, run, strict=True):
+        digits[step] = max(column, key=lambda d: (len(d.cell.glyphs), d.unit.kind == "low"))
+    return Chain(digits, Line(_font([d.cell for d in digits.values()]), pitch))
+
+
+def _font(cells: list[Cell]) -> Cell:
+    """Return the rightmost cell with glyphs it lacks (a blanked zero) taken from its like."""
+    head = max(cells, key=lambda cell: cell.right)
+    glyphs = {digit: glyph for digit, glyph in head.glyphs.items() if glyph.any()}
+    for cell in cells:
+        if (cell.bottom - cell.top, cell.width) == (head.bottom - head.top, head.width):
+            for digit, glyph in cell.glyphs.items():
+                if digit not in glyphs and glyph.any():
+                    glyphs[digit] = glyph
+    return replace(head, glyphs=glyphs)
+
+
+def drawn_zeros(line: Line, pictures: Pictures) -> int:
+    """Return how many zeros stand to the right of the number in every picture [n, h, w]."""
+    count = 0
+    width = pictures.shape[2]
+    while count < 3:
+        right = round(line.cell.right + (count + 1) * line.pitch)
+        if right > width or not all(
+            is_zero(line.cell, line.cell.cut(picture, right)) for picture in pictures
+        ):
+            return count
+        count += 1
+    return count
+
+
+def is_zero(cell: Cell, part: NDArray[np.uint16]) -> bool:
+    """Tell whether a part of a picture shows this font's zero."""
+    return read_digit(cell, part) == 0
+
+
+def to_variable(
+    units: dict[int, Unit],
+    bytes_seen: dict[int, NDArray[np.uint8]],
+    spans: Sequence[Span],
+    zeros: int = 0,
+) -> tuple[Variable, tuple[int, ...]]:
+    """Return the variable that decodes a chain, and its offsets in the selected regions.
+
+    Args:
+        units: Place → unit of RAM.
+        bytes_seen: Values seen of each byte, to tell ASCII or tile digits from bare nibbles.
+        spans: The core's selected regions.
+        zeros: Zeros drawn to the right that may lie in no RAM.
+    """
+    units = {power + zeros: unit for power, unit in units.items()}
+    packed = _as_bcd(units) or _as_digits(units, bytes_seen)
+    if packed is not None:
+        offsets, encoding, base, blank, low = packed
+        region, _ = place(offsets[0], spans)
+        addrs = tuple(place(offset, spans)[1] for offset in offsets)
+        if all(place(offset, spans)[0] == region for offset in offsets):
+            return Variable(addrs, encoding, region, 10**low, base, blank), offsets
+    terms, offsets = [], ()
+    for power in sorted(units, reverse=True):
+        unit = units[power]
+        region, addr = place(unit.offset, spans)
+        kind = {"low": "nibbles_low", "high": "nibbles_high", "byte": "digits"}[unit.kind]
+        terms.append(Variable((addr,), kind, region, 10**power, unit.base))
+        offsets += (unit.offset,)
+    if len(terms) == 1:
+        return terms[0], offsets
+    return Variable(terms=tuple(terms), region=terms[0].region), offsets
+
+
+Packed = tuple[tuple[int, ...], str, int, tuple[int, ...] | None, int]
+
+
+def _as_bcd(units: dict[int, Unit]) -> Packed | None:
+    """Return packed BCD when both nibbles of a byte are neighbouring places, byte after byte."""
+    by_byte: dict[int, dict[str, int]] = {}
+    for power, unit in units.items():
+        if unit.kind == "byte":
+            return None
+        by_byte.setdefault(unit.offset, {})[unit.kind] = power
+    if not any(len(kinds) == 2 for kinds in by_byte.values()):
+        return None
+    lows = {}
+    for offset, kinds in by_byte.items():
+        low = kinds["low"] if "low" in kinds else kinds["high"] - 1
+        if kinds.get("high", low + 1) != low + 1 or low in lows:
+            return None
+        lows[low] = offset
+    bottom, top = min(lows), max(lows)
+    if sorted(lows) != list(range(bottom, top + 1, 2)) or bottom < 0:
+        return None
+    return tuple(lows[power] for power in sorted(lows, reverse=True)), "bcd", 0, None, bottom
+
+
+def _as_digits(
+    units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]
+) -> Packed | None:
+    """Return one digit a byte when the places have no hole and all units are of one kind."""
+    powers = sorted(units, reverse=True)
+    kinds = {(unit.kind, unit.base) for unit in units.values()}
+    if len(kinds) != 1 or powers != list(range(powers[0], powers[-1] - 1, -1)):
+        return None
+    kind, base = kinds.pop()
+    offsets = tuple(units[power].offset for power in powers)
+    if len(set(offsets)) < len(offsets):
+        return None
+    if kind == "high":
+        return offsets, "nibbles_high", 0, None, powers[-1]
+    values, counts = np.unique(
+        np.concatenate([bytes_seen[offset].reshape(-1) for offset in offsets]), return_counts=True
+    )
+    if kind == "low":  # the nibble above the digit tells ASCII and tile codes from bare digits
+        highs = np.bincount((values >> 4)[values & 15 <= 9], counts[values & 15 <= 9], 16)
+        base = int(highs.argmax()) << 4
+    others = tuple(int(value) for value in values if not base <= value <= base + 9)
+    if len(others) <= 2:
+        return offsets, "digits", base, others or None, powers[-1]
+    return offsets, "nibbles_low", 0, None, powers[-1]

@@ -1,0 +1,274 @@
+"""Lives and the end of the game: poke the counter before a recorded loss, play to the death, look.
+
+At game over the player's inputs stop mattering; written one higher, the same loss leaves play as it
+was. That is proof: no copy, timer or energy bar does both (facts/discovery.md, point 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Core
+from .candidates import Grade
+from .control import PLAY_LATER, variety
+from .poke import Moment, Prober, Unit
+from .record import Recording
+
+LEAD = 20  # frames between the poke and the recorded loss
+WAITS = (150, 420, 900)  # frames after the loss at which control must be back, or gone
+MOST_LOSSES = 3
+GONE = 2  # V at game over: two pictures at most
+LOWS = (1, 0)  # what is written to make the loss the last one
+TRIED = 8  # candidates that are poked
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A unit that falls by one now and then."""
+
+    unit: Unit
+    losses: tuple[Moment, ...]
+    start: int
+    weight: float
+
+
+@dataclass
+class Lives:
+    """The lives counter and how the game ends.
+
+    Attributes:
+        offset: Its byte in the selected regions.
+        mask, shift: Which bits hold it.
+        signed: Its end is a negative number.
+        start: Its value at the start of play.
+        last: Its value after the last life has ended.
+        cuts_last_life: The value is reached as the last life begins.
+        grade: How well it is established.
+        evidence: What was tried and seen.
+        over: RAM after game overs, uint8 [samples, ram_size].
+        flag: Offset and value of a byte that tells the game is over, or None.
+    """
+
+    offset: int
+    mask: int
+    shift: int
+    signed: bool
+    start: int
+    last: int
+    cuts_last_life: bool
+    grade: Grade
+    evidence: dict[str, Any] = field(default_factory=dict)
+    over: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8), repr=False)
+    flag: tuple[int, int] | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rule of game over in the integration's words."""
+        return f"lives == {self.last}" if self.flag is None else f"game_over == {self.flag[1]}"
+
+
+def suspects(recording: Recording, exclude: Sequence[int] = ()) -> list[Suspect]:
+    """Return the units that fall by one, rarely, from a small number, the likeliest first.
+
+    Args:
+        recording: The recording.
+        exclude: Offsets that are known to be something else, such as the score's.
+    """
+    out = []
+    changes = recording.changes()
+    for column, offset in enumerate(recording.offsets.tolist()):
+        if offset in exclude or not 0 < changes[column] < 0.02:
+            continue
+        byte = recording.ram[:, :, column].astype(np.int64)
+        first = int(recording.initial[offset])
+        for kind in ("byte", "low", "high"):
+            unit = Unit(offset, kind)  # type: ignore[arg-type]
+            suspect = _suspect(unit, unit.read(byte), int(unit.read(first)))
+            if suspect is not None:
+                out.append(suspect)
+                break  # the whole byte, where it counts, is the simplest answer
+    return sorted(out, key=lambda s: -s.weight)
+
+
+def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | None:
+    if not 1 <= start <= 9:
+        return None
+    full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
+    steps = np.diff(full, axis=1)
+    loss = steps == -1
+    moves = int((steps != 0).sum())
+    losses = int(loss.sum())
+    # Falls of one make up most of its moves; a new game may lift it, an extra life too.
+    if losses < 1 or losses < 0.6 * moves or moves > 12 * len(series):
+        return None
+    if int(full.max()) > 9 and int((full > 9).sum()) > 0.2 * full.size:
+        return None
+    moments = [
+        Moment(int(e), int(i) - LEAD)
+        for e, i in zip(*np.nonzero(loss), strict=True)
+        if i > LEAD + 5 and full[e, i] >= 1
+    ]
+    if not moments:
+        return None
+    moments.sort(key=lambda m: (m.frame, m.episode))
+    regular = np.diff(np.flatnonzero(loss.any(axis=0)))
+    clock = len(regular) >= 4 and float(np.std(regular)) < 0.15 * float(np.mean(regular))
+    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5) - 0.5 * clock
+    return Suspect(unit, tuple(moments), start, weight)
+
+
+def find_lives(
+    prober: Prober,
+    exclude: Sequence[int] = (),
+    report: Callable[[float], None] = lambda share: None,
+) -> Lives | None:
+    """Find the lives counter.
+
+    Args:
+        prober: The prober of a recording in which lives were lost.
+        exclude: Offsets that hold something else.
+        report: Called with the share that is finished.
+
+    Returns:
+        The proved counter; else the likeliest suspect, graded ``unproved``; None without suspects.
+    """
+    found = suspects(prober.recording, exclude)
+    for number, suspect in enumerate(found[:TRIED]):
+        report(number / min(TRIED, len(found)))
+        for moment in _spread(suspect.losses, MOST_LOSSES):
+            lives = _last_loss(prober, suspect, moment)
+            if lives is not None:
+                return lives
+    if not found:
+        return None
+    best = found[0]
+    mask, shift = _bits(best.unit, prober.recording)
+    return Lives(best.unit.offset, mask, shift, False, best.start, 0, False, "unproved")
+
+
+def _spread(moments: Sequence[Moment], most: int) -> list[Moment]:
+    """Return a few moments, each of another episode first."""
+    picked: list[Moment] = []
+    for moment in moments:
+        if all(moment.episode != other.episode for other in picked):
+            picked.append(moment)
+    picked += [moment for moment in moments if moment not in picked]
+    return picked[:most]
+
+
+def _bits(unit: Unit, recording: Recording) -> tuple[int, int]:
+    if unit.kind == "high":
+        return 0xF0, 4
+    series = recording.series(unit.offset)
+    plain = unit.kind == "byte" or not (series & 0xF0).any()
+    return (0xFF, 0) if plain else (0x0F, 0)
+
+
+def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None:
+    """Make one recorded loss the last, and one more than it was; compare control afterwards."""
+    core, recording, unit = prober.core, prober.recording, suspect.unit
+    byte = int(prober.bytes_at(moment, [unit.offset])[0])
+    value = int(unit.read(byte))
+    state = prober.state(moment)
+    log = recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
+    rows = [[-1], [unit.write(byte, min(9, value + 1))]]
+    ram, _ = prober.after(moment, rows, [unit.offset], (len(log),), [unit.offset], pictures=False)
+    plain, higher = (int(unit.read(int(x))) for x in ram[:, 0, 0])
+    if plain != value - 1 or (value < 9 and higher != value):
+        return None  # the replay missed the loss, or something else writes the byte
+    for wait in WAITS:
+        end = np.concatenate([log, np.zeros(wait, np.uint16)])
+        alive = _control(core, state, end, None)
+        if alive < PLAY_LATER:
+            continue
+        higher_alive = _control(core, state, end, (unit.offset, rows[1][0]))
+        if higher_alive < PLAY_LATER:
+            return None
+        for low in LOWS:
+            if low >= value:
+                continue
+            poke = (unit.offset, unit.write(byte, low))
+            gone = _control(core, state, end, poke)
+            if gone <= GONE and _stays_gone(core):
+                return _proved(prober, suspect, moment, end, poke, low, (alive, higher_alive, gone))
+    return None
+
+
+def _control(
+    core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
+) -> int:
+    """Return V at the end of a replay that began with a poke."""
+    core.load(state)
+    if poke is not None:
+        core.poke([poke[0]], [poke[1]])
+    core.record(log)
+    later = core.save()
+    seen = variety(core, later, enough=PLAY_LATER)
+    core.load(later)
+    return seen
+
+
+def _stays_gone(core: Core) -> bool:
+    """Tell whether control stays lost; a level change or a death gives it back in a few seconds.
+
+    The core must stand where `_control` left the state it measured.
+    """
+    for _ in range(3):
+        core.record(np.zeros(240, np.uint16))
+        state = core.save()
+        if variety(core, state, enough=PLAY_LATER) > GONE:
+            return False
+        core.load(state)
+    return True
+
+
+def _proved(
+    prober: Prober,
+    suspect: Suspect,
+    moment: Moment,
+    log: NDArray[np.uint16],
+    poke: tuple[int, int],
+    low: int,
+    control: tuple[int, int, int],
+) -> Lives:
+    core, unit = prober.core, suspect.unit
+    core.load(prober.state(moment))
+    core.poke([poke[0]], [poke[1]])
+    core.record(log)
+    over = [core.read()]
+    for _ in range(4):  # what follows the game over is no play either
+        core.record(np.zeros(120, np.uint16))
+        over.append(core.read())
+    row, _ = prober.after(
+        moment, [[poke[1]]], [unit.offset], (LEAD + 2,), [unit.offset], pictures=False
+    )
+    after = int(unit.read(int(row[0, 0, 0])))
+    if after > 9:  # the last life is 0 and its end is -1
+        after -= 16 if unit.kind != "byte" else 256
+    mask, shift = _bits(unit, prober.recording)
+    evidence = {
+        "control": {"untouched": control[0], "one_more": control[1], "last": control[2]},
+        "poked": low,
+        "after_last_loss": after,
+        "episode": moment.episode,
+        "frame": moment.frame + LEAD,
+    }
+    # Written 0, the loss ended the game but left the byte at 0: 0 is the last life, not the end.
+    cuts = low == 0 and after == 0
+    return Lives(
+        unit.offset,
+        mask,
+        shift,
+        after < 0,
+        suspect.start,
+        after,
+        cuts,
+        "proved",
+        evidence,
+        np.stack(over),
+    )

@@ -1,0 +1,258 @@
+"""Pokes: write other values into RAM just before something happens, replay the same buttons, look.
+
+Everything compares restored with restored: a run continued from play can differ from the same run
+restored (facts/cores.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Core
+from .record import Recording
+from .screen import Cell, Pictures, find_cells
+
+BEFORE = 3  # frames between the poke and the event
+LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
+KEPT_STATES = 64 << 20
+BATCH = 128  # futures whose pictures are kept at once
+EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
+Kind = Literal["low", "high", "byte"]
+
+
+class Moment(NamedTuple):
+    """A frame of an episode, before it has run."""
+
+    episode: int
+    frame: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Where one decimal digit may lie: a nibble, or a byte that draws ``base`` as 0."""
+
+    offset: int
+    kind: Kind
+    base: int = 0
+
+    def write(self, byte: int, digit: int) -> int:
+        """Return ``byte`` with this unit's digit replaced."""
+        if self.kind == "low":
+            return byte & 0xF0 | digit
+        return byte & 0x0F | digit << 4 if self.kind == "high" else self.base + digit
+
+    def read(self, byte: NDArray[np.uint8] | int) -> NDArray[np.int64]:
+        """Return this unit's digit; not in 0–9 where the byte holds none."""
+        value = np.asarray(byte, np.int64)
+        if self.kind == "byte":
+            return value - self.base
+        return value & 15 if self.kind == "low" else value >> 4
+
+
+class Prober:
+    """States before any recorded frame, and futures from there with other bytes."""
+
+    def __init__(self, core: Core, recording: Recording, size: tuple[int, int]) -> None:
+        """Take a core with the recording's content loaded; ``size`` is the picture's."""
+        self.core = core
+        self.recording = recording
+        self.size = size
+        self._states: OrderedDict[Moment, bytes] = OrderedDict()
+        self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
+
+    def state(self, moment: Moment) -> bytes:
+        """Return the savestate before a frame, replayed from the nearest state before it."""
+        known = self._states.get(moment)
+        if known is not None:
+            self._states.move_to_end(moment)
+            return known
+        recording = self.recording
+        point = moment.frame // recording.every
+        at, state = point * recording.every, recording.checkpoints[moment.episode][point]
+        # Only checkpoints are exact starts: a state saved half-way and restored is another run.
+        self.core.load(state)
+        if moment.frame > at:
+            self.core.record(recording.buttons[moment.episode, at : moment.frame])
+            state = self.core.save()
+        self._states[moment] = state
+        while len(self._states) > self._room:
+            self._states.popitem(last=False)
+        return state
+
+    def bytes_at(self, moment: Moment, offsets: Sequence[int]) -> NDArray[np.uint8]:
+        """Return RAM bytes just before a frame."""
+        self.core.load(self.state(moment))
+        return self.core.read()[np.asarray(offsets, np.int64)]
+
+    def after(
+        self,
+        moment: Moment,
+        pokes: NDArray[np.int64] | Sequence[Sequence[int]],
+        offsets: Sequence[int] | NDArray[np.int64],
+        looks: Sequence[int] = LOOKS,
+        kept: Sequence[int] = (),
+        pictures: bool = True,
+    ) -> tuple[NDArray[np.uint8], Pictures]:
+        """Poke before ``moment`` and replay the recorded buttons.
+
+        Args:
+            moment: When to poke.
+            pokes: [branches, len(offsets)] bytes to write; -1 leaves a byte as it is.
+            offsets: Where they go: [len(offsets)] for all branches, or [branches, pokes].
+            looks: Frames run at each look.
+            kept: Offsets to read at each look.
+            pictures: Take pictures too.
+
+        Returns:
+            ram uint8 [branches, looks, kept], pictures uint16 [branches, looks, height, width].
+        """
+        values = np.asarray(pokes, np.int64)
+        where = np.where(values >= 0, np.asarray(offsets, np.int64), -1)
+        end = moment.frame + looks[-1]
+        buttons = self.recording.buttons[moment.episode, moment.frame : end]
+        if len(buttons) < looks[-1]:
+            buttons = np.pad(buttons, (0, looks[-1] - len(buttons)))
+        result = self.core.branch(
+            self.state(moment),
+            buttons,
+            looks,
+            pokes=(where, np.maximum(values, 0)),
+            kept=np.asarray(kept, np.int32) if len(kept) else None,
+            size=self.size if pictures else None,
+        )
+        return result.ram, result.pictures
+
+    def events(self, offset: int) -> list[Moment]:
+        """Return moments just before a byte's own changes; rises only, where it has any."""
+        series = self.recording.series(offset).astype(np.int64)
+        steps = np.diff(series, axis=1)
+        changed = steps != 0
+        # The byte must rest before the poke is judged, and the episode go on after it.
+        recent = np.zeros_like(changed)
+        for back in range(1, BEFORE + 1):
+            recent[:, back:] |= changed[:, :-back]
+        good = changed & ~recent
+        good[:, :EARLIEST] = good[:, -LATEST:] = False
+        if (good & (steps > 0)).any():
+            good &= steps > 0
+        return [Moment(int(e), int(i) + 1 - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)]
+
+    def accumulators(
+        self, offsets: Sequence[int], report: Callable[[float], None] = lambda share: None
+    ) -> dict[int, list[Moment]]:
+        """Return the bytes that are added to rather than overwritten, with events that show it.
+
+        Written a little other than it was just before its own recorded change, such a byte ends as
+        the written value plus the change; a display copy ends as it did without the poke. One poke
+        sorts out most bytes, four more at up to three moments decide about the rest.
+        """
+        events = {offset: self.events(offset) for offset in offsets}
+        crowd = Counter(moment for moments in events.values() for moment in moments)
+        # Bytes that change together share a state, so each goes to its most popular moments.
+        events = {o: sorted(m, key=lambda x: (-crowd[x], x)) for o, m in events.items()}
+        first = self._added(events, 1, (1,), report)
+        left = {offset: events[offset] for offset in first}
+        return self._added(left, 3, (1, 2, 4, 3), lambda share: None)
+
+    def _added(
+        self,
+        events: Mapping[int, list[Moment]],
+        wanted: int,
+        steps: Sequence[int],
+        report: Callable[[float], None],
+    ) -> dict[int, list[Moment]]:
+        """Return the bytes that passed, with the moments at which they did (at most ``wanted``)."""
+        passed: dict[int, list[Moment]] = {}
+        failed: set[int] = set()
+        for turn in range(wanted + 1):  # one more: a replay may miss its event
+            due: dict[Moment, list[int]] = {}
+            for offset, moments in events.items():
+                enough = len(passed.get(offset, ())) >= wanted or offset in failed
+                if not enough and turn < len(moments):
+                    spread = turn * max(1, len(moments) // (wanted + 1))
+                    due.setdefault(moments[spread], []).append(offset)
+            for number, moment in enumerate(sorted(due)):
+                report((turn + number / len(due)) / (wanted + 1))
+                for offset, held in self._poked(moment, due[moment], steps).items():
+                    if held:
+                        passed.setdefault(offset, []).append(moment)
+                    elif wanted == 1:
+                        failed.add(offset)
+        return passed
+
+    def _poked(
+        self, moment: Moment, offsets: list[int], steps: Sequence[int]
+    ) -> dict[int, bool]:
+        """Poke each byte alone; tell which kept what was written plus the recorded change.
+
+        Bytes whose event did not come in the replay are left out.
+        """
+        before = self.bytes_at(moment, offsets).astype(np.int64)
+        width, tries = len(offsets), len(steps)
+        pokes = np.full((1 + width * tries, width), -1, np.int64)
+        for n, byte in enumerate(before):
+            for k, step in enumerate(steps):
+                low = int(byte) & 15
+                near = (low + step) % 10 if low <= 9 else (low + step) % 16
+                value = int(byte) & 0xF0 | near if step != 3 else int(byte) + 3 & 255
+                pokes[1 + n * tries + k, n] = value
+        ram, _ = self.after(moment, pokes, offsets, (LOOKS[0],), offsets, pictures=False)
+        ends = ram[:, 0].astype(np.int64)
+        held: dict[int, bool] = {}
+        for n, offset in enumerate(offsets):
+            old, plain = int(before[n]), int(ends[0, n])
+            if plain == old:
+                continue
+            hits = 0
+            for k in range(tries):
+                row = 1 + n * tries + k
+                value, end = int(pokes[row, n]), int(ends[row, n])
+                binary = (end - value - plain + old) % 256 == 0
+                decimal = end != plain and ((end - value - plain + old) & 15) in (0, 6, 10)
+                hits += binary or decimal
+            held[offset] = hits >= max(1, tries - 1)
+        return held
+
+    def touching(self, units: Sequence[Unit], moment: Moment, cell: Cell) -> list[Unit]:
+        """Return the units whose digit changes the picture on the line of a cell."""
+        before = self.bytes_at(moment, [unit.offset for unit in units]).astype(np.int64)
+        cols: list[int] = []
+        values: list[int] = []
+        for n, (unit, byte) in enumerate(zip(units, before, strict=True)):
+            digit = int(unit.read(int(byte)))
+            for other in (3 if digit != 3 else 8, 7 if digit != 7 else 4):
+                cols.append(n)
+                values.append(unit.write(int(byte), other) & 255)
+        hit: set[int] = set()
+        _, plain = self.after(moment, [[-1]], [units[0].offset])
+        strip = plain[:, :, cell.top : cell.bottom]
+        for at in range(0, len(cols), BATCH):
+            part = slice(at, at + BATCH)
+            pokes = np.array(values[part])[:, None]
+            where = np.array([units[n].offset for n in cols[part]])[:, None]
+            _, pictures = self.after(moment, pokes, where)
+            moved = (pictures[:, :, cell.top : cell.bottom] != strip).any(axis=(1, 2, 3))
+            hit |= {n for n, m in zip(cols[part], moved, strict=True) if m}
+        return [units[n] for n in sorted(hit)]
+
+    def draw(self, unit: Unit, moment: Moment) -> list[Cell]:
+        """Write ten digits into a unit and return the cells that draw it."""
+        before = int(self.bytes_at(moment, [unit.offset])[0])
+        values = [unit.write(before, digit) for digit in range(10)]
+        if max(values) > 255:
+            return []
+        pokes = [[value] for value in values]
+        ram, pictures = self.after(moment, pokes, [unit.offset], kept=[unit.offset])
+        for look in (1, 2, 0):
+            ends = unit.read(ram[:, look, 0])
+            wrapped = (ends < np.arange(10)).astype(np.int64)
+            cells = find_cells(pictures[:, look], ends.tolist(), wrapped.tolist())
+            if cells:
+                return cells
+        return []

@@ -1,0 +1,274 @@
+"""Proofs: which numbers on the screen are held by which bytes, and which of them is the score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..values import Variable
+from .candidates import values_of
+from .chains import Digit, on_one_line
+from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
+from .record import Recording
+from .screen import FONT_AGREES, Cell, Line, find_cells, same_font
+
+NEAR = 8  # bytes around a known digit in which its neighbours are looked for
+SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
+MOMENTS = 4  # rises at which the joint proof is made
+
+
+def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
+    """Find the digits of a number that never moved: they redraw with those that did.
+
+    Args:
+        prober: The prober.
+        digits: The digits known so far, of one line and font.
+
+    Returns:
+        Those, and every unit near them that draws a cell of the same font on the same line.
+    """
+    total = len(prober.recording.initial)
+    head = digits[0]
+    known = {(d.unit.offset, d.unit.kind) for d in digits}
+    near = {d.unit.offset + step for d in digits for step in range(-NEAR, NEAR + 1)}
+    offsets = range(total) if total <= SMALL_RAM else sorted(o for o in near if 0 <= o < total)
+    kinds: tuple[Kind, ...] = ("byte",) if head.unit.kind == "byte" else ("low", "high")
+    units = [
+        Unit(offset, kind, head.unit.base)
+        for offset in offsets
+        for kind in kinds
+        if (offset, kind) not in known
+    ]
+    out = list(digits)
+    for unit in prober.touching(units, head.moment, head.cell):
+        for cell in prober.draw(unit, head.moment):
+            if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
+                out.append(Digit(unit, cell, head.moment))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Binary:
+    """A number that the game turns into decimal itself.
+
+    Attributes:
+        weights: Offset → what one of this byte is worth on the screen.
+        line: How to read it on the screen.
+        moment: When it was found.
+    """
+
+    weights: dict[int, int]
+    line: Line
+    moment: Moment
+
+
+def find_binary(prober: Prober, offset: int, moment: Moment) -> Binary | None:
+    """Tell whether a byte is the low part of a binary or base-100 number on the screen.
+
+    Forty consecutive values must repeat the ten glyphs of the last place every ten, and the place
+    before must count their turns.
+    """
+    base = int(prober.bytes_at(moment, [offset])[0])
+    start = min(base, 255 - 40)
+    ram, pictures = prober.after(
+        moment, [[start + n] for n in range(40)], [offset], kept=[offset]
+    )
+    for look in (1, 2, 0):
+        ends = ram[:, look, 0].astype(np.int64)
+        if len(np.unique(ends)) < 40 or (np.diff(ends) != 1).any():
+            continue
+        views = pictures[:, look]
+        same = np.all([views[n] == views[n + 10] for n in range(30)], axis=0)
+        periodic = np.where(same[None], views, views[:1])
+        for turn in range(10):  # which of the ten values draws 0 is told by the place before
+            labels = [(int(end) - turn) % 10 for end in ends[:10]]
+            for cell in find_cells(periodic[:10], labels):
+                line = _line_by_carry(cell, views)
+                if line is not None:
+                    weights = _weights(prober, moment, offset, line, look)
+                    return Binary(weights, line, moment) if weights else None
+    return None
+
+
+def _line_by_carry(cell: Cell, views: np.ndarray) -> Line | None:
+    """Return the line whose number counts 0, 1, 2 … with the pictures, if one pitch makes it so."""
+    for pitch in sorted(range(cell.width, 3 * cell.width), key=lambda p: abs(p - cell.width - 1)):
+        line = Line(cell, pitch)
+        numbers = [line.read(view) for view in views]
+        if None in numbers:
+            continue
+        steps = np.diff(np.array(numbers, np.int64))
+        if (steps == 1).all():
+            return line
+    return None
+
+
+def _weights(
+    prober: Prober, moment: Moment, offset: int, line: Line, look: int
+) -> dict[int, int]:
+    """Return what each byte around a binary number's low byte adds to the number on the screen."""
+    total = len(prober.recording.initial)
+    offsets = [o for o in range(offset - 4, offset + 5) if 0 <= o < total]
+    before = prober.bytes_at(moment, offsets).astype(np.int64)
+    rows = np.full((1 + 2 * len(offsets), len(offsets)), -1, np.int64)
+    for n, byte in enumerate(before):
+        low = 0 if byte > 250 else int(byte)
+        rows[1 + 2 * n, n], rows[2 + 2 * n, n] = low + 1, low + 2
+    _, pictures = prober.after(moment, rows, offsets)
+    read = [line.read(view) for view in pictures[:, look]]
+    weights: dict[int, int] = {}
+    for n, at in enumerate(offsets):
+        one, two = read[1 + 2 * n], read[2 + 2 * n]
+        if one is not None and two is not None and two > one and (two - one) in WORTH:
+            weights[at] = two - one
+    if weights.get(offset) != 1 or len(set(weights.values())) < len(weights):
+        return {}
+    for worth in (256, 100):
+        chain = {o: w for o, w in weights.items() if w in (1, worth, worth**2, worth**3)}
+        if len(chain) > 1:
+            return chain
+    return {offset: 1}
+
+
+WORTH = (1, 100, 10_000, 256, 65_536, 16_777_216)
+
+
+def binary_units(binary: Binary) -> tuple[tuple[int, ...], str]:
+    """Return the offsets, most significant first, and the encoding of a binary number."""
+    ordered = sorted(binary.weights, key=lambda offset: -binary.weights[offset])
+    hundred = any(weight in (100, 10_000) for weight in binary.weights.values())
+    return tuple(ordered), "base100" if hundred else "uint"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the joint pokes and the film said.
+
+    Attributes:
+        added: Rises at which every poked digit was kept and the points were added.
+        rises: Rises at which the joint poke was made.
+        read: Of those, how often the screen then showed the number.
+        film: Moments of the recording whose picture shows the number that RAM holds.
+        shown: Moments looked at.
+    """
+
+    added: int
+    rises: int
+    read: int
+    film: int
+    shown: int
+
+
+def prove(
+    prober: Prober,
+    offsets: Sequence[int],
+    packed: Variable,
+    line: Line,
+    moments: Sequence[Moment],
+    seed: int,
+) -> Proof:
+    """Write a random number before recorded rises; it must come back plus the points, on screen.
+
+    Args:
+        prober: The prober.
+        offsets: The candidate's bytes in the selected regions, in the order of ``packed``.
+        packed: The candidate with its bytes at 0, 1, 2, … (see candidates.pack).
+        line: How to read the number on the screen.
+        moments: Moments just before recorded rises.
+        seed: Of the random numbers.
+    """
+    rng = np.random.default_rng(seed)
+    scale = 10**line.zeros
+    added = rises = read = 0
+
+    def number(row: np.ndarray) -> int:
+        return int(packed.decode({packed.region: row.astype(np.uint8)}))
+
+    for moment in moments:
+        before = prober.bytes_at(moment, offsets)
+        poke = _random_bytes(packed, before, rng)
+        ram, pictures = prober.after(moment, [[-1] * len(offsets), poke], offsets, kept=offsets)
+        gained = number(ram[0, 0]) - number(before)
+        if gained == 0:
+            continue
+        rises += 1
+        wanted = number(np.array(poke, np.uint8)) + gained
+        if number(ram[1, 0]) != wanted:
+            continue
+        added += 1
+        read += any(
+            line.read(pictures[1, look]) == number(ram[1, look]) // scale
+            for look in range(len(LOOKS))
+        )
+    film, shown = read_film(prober, packed, offsets, line, scale, seed)
+    return Proof(added, rises, read, film, shown)
+
+
+def _random_bytes(packed: Variable, before: np.ndarray, rng: np.random.Generator) -> list[int]:
+    """Return bytes of another legal number, digit for digit unlike the old one where possible."""
+    out = []
+    for part in packed.parts:
+        for position, addr in enumerate(part.addrs):
+            old = int(before[addr])
+            high = int(rng.integers(1, 5))
+            low = int(rng.integers(1, 6))
+            if part.encoding == "bcd":
+                out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
+            elif part.encoding == "digits":
+                out.append(part.base + low)
+            elif part.encoding == "nibbles_low":
+                out.append(old & 0xF0 | low)
+            elif part.encoding == "nibbles_high":
+                out.append(old & 0x0F | low << 4)
+            elif position == 0 and len(part.addrs) > 1:
+                out.append(low)  # a large top byte could pass the digits on the screen
+            else:
+                out.append(int(rng.integers(11, 90)))
+    return out
+
+
+def read_film(
+    prober: Prober,
+    packed: Variable,
+    offsets: Sequence[int],
+    line: Line,
+    scale: int,
+    seed: int,
+    looks: int = 12,
+) -> tuple[int, int]:
+    """Compare the number on the screen with the one in RAM at moments all over the recording."""
+    recording = prober.recording
+    rng = np.random.default_rng([seed, 1])
+    hits = 0
+    for n in range(looks):
+        episode = n % recording.episodes
+        frame = int(rng.integers(8, recording.buttons.shape[1] - LOOKS[-1] - 1))
+        rows = [[-1] * len(offsets)]
+        ram, pictures = prober.after(Moment(episode, frame), rows, offsets, kept=offsets)
+        hits += any(
+            line.read(pictures[0, look])
+            == int(packed.decode({packed.region: ram[0, look]})) // scale
+            for look in range(len(LOOKS))
+        )
+    return hits, looks
+
+
+def rising_moments(
+    recording: Recording, variable: Variable, offsets: Sequence[int], most: int = MOMENTS
+) -> list[Moment]:
+    """Return moments just before the number's recorded rises, spread over the recording."""
+    series, start = values_of(recording, variable, offsets)
+    full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
+    steps = np.diff(full, axis=1)
+    good = steps > 0
+    good[:, :8] = good[:, -12:] = False
+    for back in range(1, BEFORE + 1):  # one rise at a time
+        good[:, back:] &= steps[:, :-back] == 0
+    all_moments = [
+        Moment(int(e), int(i) + 1 - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)
+    ]
+    if len(all_moments) <= most:
+        return all_moments
+    return [all_moments[i] for i in np.linspace(0, len(all_moments) - 1, most).astype(int)]

@@ -1,0 +1,192 @@
+"""Recordings: seeded random play from one savestate, the RAM that can matter, and every state.
+
+Episodes all start from the same savestate, so their beginnings are known boundaries, and a state
+before any frame is had again by replaying a few buttons from a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Core
+from ..errors import UserError
+from ..policy import STYLES, random_play
+
+Report = Callable[[float], None]
+KEEP_ALL = 1 << 14  # RAM up to this size is kept whole; larger RAM is first counted, then kept
+BUSY = 0.25  # a byte that changes in more frames than this is no counter on a screen
+MOST_KEPT = 1 << 13
+CHECKPOINT_BYTES = 192 << 20
+
+
+@dataclass
+class Recording:
+    """What was recorded.
+
+    Attributes:
+        state: Savestate every episode starts from.
+        buttons: uint16 [episodes, frames].
+        ram: uint8 [episodes, frames, kept]: the bytes after each frame.
+        initial: uint8 [ram_size]: all selected bytes in ``state``.
+        offsets: int32 [kept], ascending, into the core's selected regions.
+        styles: Name of the way of playing, per episode.
+        every: Frames between checkpoints.
+        checkpoints: Savestates before frames 0, every, 2·every, … of each episode.
+    """
+
+    state: bytes
+    buttons: NDArray[np.uint16]
+    ram: NDArray[np.uint8]
+    initial: NDArray[np.uint8]
+    offsets: NDArray[np.int32]
+    styles: list[str]
+    every: int
+    checkpoints: list[list[bytes]] = field(repr=False)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes were recorded."""
+        return len(self.buttons)
+
+    @property
+    def frames(self) -> int:
+        """Frames in all episodes together."""
+        return int(self.buttons.size)
+
+    def column(self, offset: int) -> int | None:
+        """Return the column of an offset, or None when its byte was not kept."""
+        at = int(np.searchsorted(self.offsets, offset))
+        return at if at < len(self.offsets) and self.offsets[at] == offset else None
+
+    def series(self, offset: int) -> NDArray[np.uint8]:
+        """Return one byte over time, uint8 [episodes, frames]; one not kept counts as still."""
+        column = self.column(offset)
+        if column is None:
+            return np.broadcast_to(self.initial[offset], self.buttons.shape)
+        return self.ram[:, :, column]
+
+    def changes(self) -> NDArray[np.float64]:
+        """Return the share of frames in which each kept byte changed, float64 [kept]."""
+        first = np.broadcast_to(self.initial[self.offsets], (self.episodes, 1, len(self.offsets)))
+        moved = (self.ram[:, :1] != first).sum(axis=(0, 1))
+        moved = moved + (self.ram[:, 1:] != self.ram[:, :-1]).sum(axis=(0, 1))
+        return np.asarray(moved / self.buttons.size, np.float64)
+
+    def save(self, path: Path) -> None:
+        """Write the recording as a compressed ``.npz``.
+
+        Arrays: ``ram`` uint8 [frames, kept] of all episodes one after the other, ``offsets``
+        int32 [kept], ``buttons`` uint16 [frames], ``restarts`` int64 [episodes]: the frame each
+        episode starts at.
+        """
+        kept = len(self.offsets)
+        starts = np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1]
+        temporary = path.with_name(path.name + ".part")
+        try:
+            with temporary.open("wb") as file:
+                np.savez_compressed(
+                    file,
+                    ram=self.ram.reshape(-1, kept),
+                    offsets=self.offsets,
+                    buttons=self.buttons.reshape(-1),
+                    restarts=starts,
+                )
+            temporary.replace(path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise UserError(
+                f"cannot write the recording {path} ({error.strerror})", "a writable folder"
+            ) from None
+
+
+def record(
+    core: Core,
+    state: bytes,
+    actions: Sequence[Sequence[str]],
+    fire: Sequence[str],
+    *,
+    seed: int = 0,
+    episodes: int = 6,
+    frames: int = 1500,
+    report: Report = lambda share: None,
+    offsets: NDArray[np.int32] | None = None,
+) -> Recording:
+    """Play at random and keep the RAM.
+
+    Args:
+        core: A core with content loaded.
+        state: Savestate of the start of play.
+        actions: The action set.
+        fire: The fire buttons.
+        seed: Of the random play.
+        episodes: How often to restart from ``state``; each plays in another style.
+        frames: Length of an episode.
+        report: Called with the share that is finished, 0 to 1; may raise to stop.
+        offsets: Bytes to keep, as an earlier recording did; None chooses them.
+
+    Returns:
+        The recording. RAM above 16 KiB is played twice: once to count which bytes change seldom
+        enough to be a counter, once to keep those, so that memory stays bounded.
+    """
+    styles = [STYLES[n % len(STYLES)] for n in range(episodes)]
+    buttons = np.stack(
+        [random_play([seed, n], frames, actions, s, fire) for n, s in enumerate(styles)]
+    )
+    every = max(60, -(-len(state) * buttons.size // CHECKPOINT_BYTES))
+    size = core.ram_size
+    passes = 1 if size <= KEEP_ALL or offsets is not None else 2
+    total, finished = passes * buttons.size, 0
+
+    def play(kept: NDArray[np.int32] | None, changes: NDArray[np.uint32] | None) -> Any:
+        nonlocal finished
+        ram, states = [], []
+        for log in buttons:
+            core.load(state)
+            parts, points = [], []
+            for at in range(0, frames, every):
+                if kept is not None:
+                    points.append(core.save())
+                    core.load(points[-1])  # a restored run can differ from a continued one
+                piece = log[at : at + every]
+                parts.append(core.record(piece, kept, changes=changes)[0])
+                finished += len(piece)
+                report(finished / total)
+            ram.append(np.concatenate(parts))
+            states.append(points)
+        return np.stack(ram), states
+
+    if offsets is None and passes == 1:
+        offsets = np.arange(size, dtype=np.int32)
+    elif offsets is None:
+        changes = np.zeros(size, np.uint32)
+        play(None, changes)
+        offsets = np.flatnonzero((changes > 0) & (changes <= BUSY * buttons.size)).astype(np.int32)
+        if len(offsets) > MOST_KEPT:  # the calmest are the likeliest counters
+            calm = np.argsort(changes[offsets], kind="stable")[:MOST_KEPT]
+            offsets = np.sort(offsets[calm])
+    core.load(state)
+    initial = core.read()
+    ram, checkpoints = play(offsets, None)
+    return Recording(
+        state, buttons, ram, initial, offsets, [s.name for s in styles], every, checkpoints
+    )
+
+
+def join(first: Recording, second: Recording) -> Recording:
+    """Return two recordings of the same start and the same kept bytes as one."""
+    return Recording(
+        first.state,
+        np.concatenate([first.buttons, second.buttons]),
+        np.concatenate([first.ram, second.ram]),
+        first.initial,
+        first.offsets,
+        first.styles + second.styles,
+        first.every,
+        first.checkpoints + second.checkpoints,
+    )
