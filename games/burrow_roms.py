@@ -75,6 +75,8 @@ BANKS = (
     ((0, 7, 15), (11, 12, 14), (8, 9, 6), (6, 7, 4), (4, 5, 10)),
 )
 LIFE_TILE = 0x3A
+BLACK = 0x50
+"""Playfield tile of a layer whose colours are all black."""
 
 
 def burrow_sprites() -> Art:
@@ -99,7 +101,7 @@ def burrow_equates() -> Symbols:
 
 def burrow_map(screen: int) -> bytes:
     """One of the four playfields: 28 columns by 36 rows of tiles, black where the score is."""
-    cells = bytearray(b"\xf0" * 0x400)
+    cells = bytearray([BLACK] * 0x400)
     luck = 12345 + 977 * screen
     for row in range(2, 34):
         for column in range(28):
@@ -149,6 +151,7 @@ def burrow_romset(code: bytes) -> list[Rom]:
     for layer in range(1, 5):
         for number, name in enumerate(("dirt0", "dirt1", "dirt2", "dirt3", "seam")):
             two_planes(tiles[name], field_tiles, (layer << 4 | number) * 16)
+    two_planes(tiles["sky"], field_tiles, BLACK * 16)
     sprites = bytearray(0x4000)
     for number, rows in enumerate(burrow_sprites().values()):
         two_planes(rows, sprites, number * 64)

@@ -55,7 +55,6 @@ epatience: defs 1
 tough:  defs 1                  ; pumps that burst an enemy
 demodir: defs 1
 sprptr: defs 2
-scratch: defs 2
 enemies: defs NENEMY*ESIZE
 rocks:  defs NROCK*RSIZE
 vars_end:
@@ -318,7 +317,7 @@ dm5:    ld a,(demodir)
         jr dm7
 dm6:    sla c
 dm7:    djnz dm6
-        ld a,(frame+1)          ; it dozes off one second in eight
+        ld a,(frame+1)          ; it dozes off a quarter of the time
         and 3
         cp 3
         jr z,dm9
