@@ -59,6 +59,7 @@ class Core:
         self.found = found
         self.spec: CoreSpec = found.spec
         self.content: Content | None = None
+        self._process = os.getpid()
         # A fresh save directory a run: FBNeo writes EEPROM files that would change the next boot.
         self._folder = tempfile.TemporaryDirectory(prefix="retrokit-")
         system = os.environ.get("RETROKIT_SYSTEM") or os.path.join(self._folder.name, "system")
@@ -137,7 +138,8 @@ class Core:
         host, self._host = self._host, None
         if host is not None:
             lib.rk_close(host)
-            self._folder.cleanup()
+            if os.getpid() == self._process:  # a forked child leaves the folder to its parent
+                self._folder.cleanup()
 
     def __enter__(self) -> Core:
         """Return the core itself."""
@@ -214,7 +216,7 @@ class Core:
         """
         width, height = ffi.new("uint32_t *"), ffi.new("uint32_t *")
         if lib.rk_frame_size(self._alive(), width, height) <= 0:
-            raise CoreStateError("no picture until one frame has run")
+            raise CoreStateError(binding.last_error())
         return width[0], height[0]
 
     def frame(self, size: tuple[int, int] | None = None, *, grey: bool = False) -> Bytes:
@@ -229,12 +231,9 @@ class Core:
         """
         width, height = size or self.frame_size
         out = np.empty((height, width) if grey else (height, width, 3), np.uint8)
-        check(
-            lib.rk_frame(
-                self._alive(), ffi.from_buffer("uint8_t[]", out), width, height, 1 if grey else 3
-            ),
-            CoreStateError,
-        )
+        pixels = ffi.from_buffer("uint8_t[]", out)
+        drawn = lib.rk_frame(self._alive(), pixels, width, height, 1 if grey else 3)
+        check(drawn, CoreStateError)
         return out
 
     # -- memory ----------------------------------------------------------------------------------

@@ -83,7 +83,6 @@ def call(
         _patient() as presses,
     ):
         shared.truncate(binding.box_bytes())
-        memory = mmap.mmap(shared.fileno(), binding.box_bytes())
         ours, theirs = socket.socketpair()
         names = (function.__module__, function.__qualname__)
         with Connection(ours.detach()) as pipe:
@@ -101,7 +100,7 @@ def call(
                 finally:
                     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             try:
-                said = _messages(child, pipe, memory, (args, kwargs or {}), presses, call_limit_s)
+                said = _messages(child, pipe, shared, (args, kwargs or {}), presses, call_limit_s)
                 for kind, value in said:
                     if kind == "result":
                         answer: T = value
@@ -110,7 +109,7 @@ def call(
                         raise value
                     if on_event is not None:
                         on_event(value)
-                raise _crash(_end(child), memory, printed)
+                raise _crash(child.wait(), shared, printed)
             finally:
                 child.kill()
                 child.wait()
@@ -149,7 +148,7 @@ sandbox._child(module, name, pipe, shared)
 def _messages(
     child: subprocess.Popen[bytes],
     pipe: Connection,
-    memory: mmap.mmap,
+    shared: IO[bytes],
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     presses: list[float],
     call_limit_s: float,
@@ -163,7 +162,7 @@ def _messages(
             now = time.monotonic()
             if now - checked > 0.2:  # even while events keep coming from another thread
                 checked = now
-                _check_hang(memory, call_limit_s)
+                _check_hang(shared, call_limit_s)
                 if not ready and child.poll() is not None and not pipe.poll():
                     return
             if presses and not told:
@@ -180,16 +179,13 @@ def _messages(
         return
 
 
-def _end(child: subprocess.Popen[bytes]) -> int:
-    """Return the exit status of a child that closed its pipe, whether it wants to end or not."""
-    try:
-        return child.wait(5)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return child.wait()
+def _snapshot(shared: IO[bytes]) -> bytearray:
+    """Return a copy of the black boxes, which outlives the child and the file."""
+    return bytearray(os.pread(shared.fileno(), binding.box_bytes(), 0))
 
 
-def _check_hang(memory: mmap.mmap, limit_s: float) -> None:
+def _check_hang(shared: IO[bytes], limit_s: float) -> None:
+    memory = _snapshot(shared)
     for box in binding.boxes_in(memory):
         entered = box.entered_ns
         if entered and time.monotonic_ns() - entered > limit_s * 1e9:
@@ -200,7 +196,8 @@ def _check_hang(memory: mmap.mmap, limit_s: float) -> None:
             )
 
 
-def _crash(code: int, memory: mmap.mmap, printed: IO[bytes]) -> CoreCrashed:
+def _crash(code: int, shared: IO[bytes], printed: IO[bytes]) -> CoreCrashed:
+    memory = _snapshot(shared)
     boxes = binding.boxes_in(memory)
     box = max(boxes, key=lambda b: (b.signal != 0, b.call != 0, b.log_count, b.last_call))
     known = {number.value: number.name for number in signal.Signals}

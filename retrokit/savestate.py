@@ -36,8 +36,8 @@ def unpack(state: bytes, owner: Owner, size: int) -> bytes | memoryview:
     """Return the core's own bytes of a savestate.
 
     Args:
-        state: Bytes with our header; a RetroArch ``RASTATE`` or ``#RZIPv1#`` container, a gzip
-            file or bare bytes are taken too, when their size fits.
+        state: Bytes with our header; a RetroArch ``RASTATE`` or ``#RZIPv1#`` container or a gzip
+            file is taken too, when what is inside has the right size.
         owner: Who is about to load it.
         size: Bytes the core's savestates have now.
 
@@ -79,7 +79,8 @@ def _checked(state: bytes, owner: Owner, *, summed: bool = True) -> memoryview:
     return body
 
 
-def _foreign(state: bytes) -> bytes:
+def _foreign(given: bytes) -> bytes:
+    state = given
     if state[:2] == b"\x1f\x8b":
         try:
             state = gzip.decompress(state)
@@ -88,7 +89,9 @@ def _foreign(state: bytes) -> bytes:
     if state[:5] == b"#RZIP":
         state = _rzip(state)
     if state[:7] == b"RASTATE":
-        state = _rastate(state)
+        return _rastate(state)
+    if state is given:  # a core would believe them: Stella aborts, gambatte segfaults
+        raise SavestateRefused("bare bytes", "a savestate with a header, ours or RetroArch's")
     return state
 
 

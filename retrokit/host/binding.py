@@ -81,7 +81,7 @@ def box_bytes() -> int:
 
 
 def boxes_in(memory: Any) -> list[Any]:
-    """Return the black boxes in a writable buffer of `box_bytes` bytes."""
+    """Return the black boxes in a writable buffer of `box_bytes` bytes, valid while it lives."""
     array = ffi.from_buffer("rk_blackbox[]", memory, require_writable=True)
     return [ffi.addressof(array, number) for number in range(BOXES)]
 

@@ -64,7 +64,7 @@ int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height) {
     bool turned = host->info.rotation % 180 != 0;
     *width = turned ? host->height : host->width;
     *height = turned ? host->width : host->height;
-    return host->fresh;
+    return host->fresh ? 1 : rk_fail("no picture: no frame was seen since load, reset or restore");
 }
 
 INLINE void convert_from(const uint8_t *picture, int format, int channels, size_t n, uint8_t *to) {
@@ -143,9 +143,10 @@ INLINE void turn_by(int rotation, const uint8_t *in, uint32_t w, uint32_t h, uin
 
 /* Convert, resize, turn: in this order, so that only the small picture is walked across its rows. */
 int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels) {
-    if (!host->fresh) return rk_fail("no picture until the core has drawn one");
+    uint32_t w, h;
+    if (!rk_frame_size(host, &w, &h)) return 0;
     int rotation = host->info.rotation;
-    uint32_t w = host->width, h = host->height;
+    w = host->width, h = host->height;
     uint32_t ow = rotation % 180 ? height : width, oh = rotation % 180 ? width : height;
     bool same = w == ow && h == oh;
     size_t whole = (size_t)w * h * (size_t)channels, small = (size_t)ow * oh * (size_t)channels;
