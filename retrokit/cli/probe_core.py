@@ -70,7 +70,7 @@ def _print(report: Report) -> None:
         output.print_table(DataFrame(rows, columns=["question", "answer", "because"]))
     if options := report.facts.get("options"):
         print()
-        table = [(key, option["value"], " ".join(option["values"]))
+        table = [(key, option["value"], " | ".join(option["values"]))
                  for key, option in options.items()]  # fmt: skip
         output.print_table(DataFrame(table, columns=["option", "value", "allowed"]))
 
