@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Core
-from ..errors import UserError
 from ..policy import STYLES, random_play
 
 Report = Callable[[float], None]
+# Number of the episode, offsets of the bytes kept, buttons [frames], ram [frames, kept].
+Keep = Callable[[int, NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]], None]
 KEEP_ALL = 1 << 14  # RAM up to this size is kept whole; larger RAM is first counted, then kept
 BUSY = 0.25  # a byte that changes in more frames than this is no counter on a screen
 MOST_KEPT = 1 << 13
@@ -78,32 +78,6 @@ class Recording:
         moved = moved + (self.ram[:, 1:] != self.ram[:, :-1]).sum(axis=(0, 1))
         return np.asarray(moved / self.buttons.size, np.float64)
 
-    def save(self, path: Path) -> None:
-        """Write the recording as a compressed ``.npz``.
-
-        Arrays: ``ram`` uint8 [frames, kept] of all episodes one after the other, ``offsets``
-        int32 [kept], ``buttons`` uint16 [frames], ``restarts`` int64 [episodes]: the frame each
-        episode starts at.
-        """
-        kept = len(self.offsets)
-        starts = np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1]
-        temporary = path.with_name(path.name + ".part")
-        try:
-            with temporary.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    ram=self.ram.reshape(-1, kept),
-                    offsets=self.offsets,
-                    buttons=self.buttons.reshape(-1),
-                    restarts=starts,
-                )
-            temporary.replace(path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise UserError(
-                f"cannot write the recording {path} ({error.strerror})", "a writable folder"
-            ) from None
-
 
 def record(
     core: Core,
@@ -115,7 +89,9 @@ def record(
     episodes: int = 6,
     frames: int = 1500,
     report: Report = lambda share: None,
+    keep: Keep = lambda number, offsets, buttons, ram: None,
     offsets: NDArray[np.int32] | None = None,
+    known: NDArray[np.uint16] | None = None,
 ) -> Recording:
     """Play at random and keep the RAM.
 
@@ -128,7 +104,10 @@ def record(
         episodes: How often to restart from ``state``; each plays in another style.
         frames: Length of an episode.
         report: Called with the share that is finished, 0 to 1; may raise to stop.
+        keep: Called with each episode as it is finished.
         offsets: Bytes to keep, as an earlier recording did; None chooses them.
+        known: uint16 [<= episodes, frames]: the first episodes' buttons where an earlier recording
+            has them; they are played again, for their checkpoints.
 
     Returns:
         The recording. RAM above 16 KiB is played twice: once to count which bytes change seldom
@@ -138,6 +117,8 @@ def record(
     buttons = np.stack(
         [random_play([seed, n], frames, actions, s, fire) for n, s in enumerate(styles)]
     )
+    if known is not None:
+        buttons[: len(known)] = known
     every = max(60, -(-len(state) * buttons.size // CHECKPOINT_BYTES))
     size = core.ram_size
     passes = 1 if size <= KEEP_ALL or offsets is not None else 2
@@ -146,7 +127,7 @@ def record(
     def play(kept: NDArray[np.int32] | None, changes: NDArray[np.uint32] | None) -> Any:
         nonlocal finished
         ram, states = [], []
-        for log in buttons:
+        for number, log in enumerate(buttons):
             core.load(state)
             parts, points = [], []
             for at in range(0, frames, every):
@@ -159,6 +140,8 @@ def record(
                 report(finished / total)
             ram.append(np.concatenate(parts))
             states.append(points)
+            if kept is not None:
+                keep(number, kept, log, ram[-1])
         return np.stack(ram), states
 
     if offsets is None and passes == 1:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .. import __version__
+from ..buttons import DIRECTIONS
 from ..content import Content
-from ..core import Core, CoreInfo, Span
+from ..core import Core, Span
 from ..errors import NoMemory, SearchFailed
 from ..integration import Integration, parse_start
 from ..systems import FoundCore
@@ -22,9 +27,18 @@ from .poke import Prober
 from .record import Recording, join, record
 from .score import find_score, known_rises
 from .start import Start, find_start
+from .tape import Origin, Tape
 
 Emit = Callable[[Any], None]
 EPISODES = 6  # of a recording
+# Phase → the shares of a whole search at which it begins and ends, as measured on our own games.
+PHASES = {
+    "start": (0.0, 0.25),
+    "buttons": (0.25, 0.5),
+    "record": (0.5, 0.65),
+    "score": (0.65, 0.9),
+    "lives": (0.9, 1.0),
+}
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
 
 
@@ -37,14 +51,14 @@ class Settings:
         seed: Of all random choices.
         actions: The action set, or None to find out which buttons matter.
         start: Start sequence in the integration's form, or None to find it.
-        record: File to keep the recording in, or None.
+        resume: Recording to go on with, or None; its start and actions are used.
     """
 
     frames: int = 9000
     seed: int = 0
     actions: tuple[tuple[str, ...], ...] | None = None
     start: tuple[str, ...] | None = None
-    record: Path | None = None
+    resume: Path | None = None
 
 
 @dataclass
@@ -52,7 +66,8 @@ class Answer:
     """What the search found; ``candidates`` is empty when nothing scored."""
 
     core: str
-    info: CoreInfo
+    core_version: str
+    rotation: int
     spans: tuple[Span, ...]
     start_buttons: list[str]
     buttons: Buttons
@@ -78,18 +93,20 @@ class Answer:
 
     def to_dict(self, content: Content) -> dict[str, Any]:
         """Return the answer with the keys of the integration file."""
+        lives = self.lives
         out: dict[str, Any] = {
             "game": content.name,
             "system": content.system,
             "core": self.core,
-            "core_version": self.info.version,
+            "core_version": self.core_version,
             "rom_sha1": {content.name: content.sha1},
             "scored": bool(self.candidates),
             "candidates": [c.to_dict(n + 1) for n, c in enumerate(self.candidates)],
-            "lives_addr": None,
+            "lives_addr": None if lives is None else place(lives.offset, self.spans)[1],
+            "lives_grade": None if lives is None else lives.grade,
             "start_buttons": self.start_buttons,
             "action_set": self.buttons.action_set,
-            "rotate": self.info.rotation,
+            "rotate": self.rotation,
             "terminated": self.terminated,
             "frames": self.frames,
             "seconds": round(self.seconds, 2),
@@ -97,17 +114,15 @@ class Answer:
             "play": self.scoring,
             "seed": self.settings.seed,
         }
-        if self.lives is not None:
-            region, addr = place(self.lives.offset, self.spans)
-            out["lives_addr"] = addr
+        if lives is not None:
             out["lives"] = {
-                "grade": self.lives.grade,
-                "region": region,
-                "mask": self.lives.mask,
-                "shift": self.lives.shift,
-                "start": self.lives.start,
-                "cuts_last_life": self.lives.cuts_last_life,
-                "evidence": self.lives.evidence,
+                "grade": lives.grade,
+                "region": place(lives.offset, self.spans)[0],
+                "mask": lives.mask,
+                "shift": lives.shift,
+                "start": lives.start,
+                "cuts_last_life": lives.cuts_last_life,
+                "evidence": lives.evidence,
             }
         return out
 
@@ -145,12 +160,12 @@ class Answer:
             game=content.name,
             system=content.system,
             core=self.core,
-            core_version=self.info.version,
+            core_version=self.core_version,
             rom_sha1={content.name: content.sha1},
             variables=variables,
             action_set=tuple(tuple(action) for action in self.buttons.action_set),
             start_buttons=tuple(self.start_buttons),
-            rotate=self.info.rotation,
+            rotate=self.rotation,
             terminated=self.terminated,
             cuts_last_life=bool(self.lives and self.terminated and self.lives.cuts_last_life),
             evidence=evidence,
@@ -167,7 +182,9 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
     """Find start, score, lives and game over of unknown content.
 
     Args:
-        emit: Called with ("stage", text, share) as the search goes on.
+        emit: Called as the search goes on with ("stage", text, share of the whole),
+            ("origin", Origin) once, ("episode", number, offsets, buttons, ram) for each one that is
+            not on the tape already (see Tape.put), and ("warning", text).
         content: What to play.
         found: The core to play it on.
         settings: What the user set.
@@ -176,9 +193,11 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         LoadRefused: The core refuses the content.
         NoMemory: The core offers nothing to search.
         SearchFailed: No start was found.
+        UserError: The recording to resume is of something else.
     """
     began = time.perf_counter()
     timings: dict[str, float] = {}
+    tape = None if settings.resume is None else Tape.load(settings.resume)
     with Core.open(found, content) as core:
         if not core.spans:
             raise NoMemory(
@@ -186,13 +205,14 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
                 "a core with either",
                 "Another core for this system may: see `retrokit cores`.",
             )
-        hunt = _Hunt(core, settings, emit, timings)
+        hunt = _Hunt(core, settings, emit, timings, tape)
         start, buttons = hunt.begin()
         candidates, recording = hunt.score(start, buttons)
         lives = hunt.lives(candidates) if candidates else None
         return Answer(
             core=found.spec.name,
-            info=core.info,
+            core_version=core.info.version,
+            rotation=core.info.rotation,
             spans=core.spans,
             start_buttons=list(start.presses),
             buttons=buttons,
@@ -210,49 +230,87 @@ class _Hunt:
     """One search: the core, what is known so far, and where the time went."""
 
     def __init__(
-        self, core: Core, settings: Settings, emit: Emit, timings: dict[str, float]
+        self,
+        core: Core,
+        settings: Settings,
+        emit: Emit,
+        timings: dict[str, float],
+        tape: Tape | None,
     ) -> None:
         self.core, self.settings, self.emit, self.timings = core, settings, emit, timings
+        self.tape = tape
         self.prober: Prober | None = None
+        self.phase = PHASES["start"]
 
     def _report(self, stage: str, share: float) -> None:
-        self.emit(("stage", stage, min(1.0, share)))
+        low, high = self.phase
+        self.emit(("stage", stage, low + (high - low) * min(1.0, share)))
 
     def begin(self) -> tuple[Start, Buttons]:
-        """Find the start and which buttons matter."""
-        core, clock = self.core, time.perf_counter()
-        self._report("finding the start", 0.0)
-        if self.settings.start is None:
+        """Find the start and which buttons matter, or take them from the tape."""
+        core, settings = self.core, self.settings
+        if self.tape is not None:
+            return self._begun(self.tape)
+        clock = self._enter("start", "finding the start")
+        if settings.start is None:
             start = find_start(core, report=lambda text: self._report(f"start: {text}", 0.5))
         else:
-            log = parse_start(self.settings.start)
+            log = parse_start(settings.start)
             core.record(log)
-            start = Start(log, list(self.settings.start), core.save(), 0, len(log), "given")
-        self.timings["start"] = time.perf_counter() - clock
-        clock = time.perf_counter()
-        self._report("trying the buttons", 0.0)
-        buttons = useful_buttons(core, play_states(core, start.state))
-        if self.settings.actions is not None:
-            given = [list(action) for action in self.settings.actions]
-            pressed = {name for action in given for name in action}
-            buttons = Buttons(
-                given,
-                sorted(pressed),
-                [name for name in buttons.fire if name in pressed],
-                buttons.pause,
-                buttons.harmful,
-            )
-        self.timings["buttons"] = time.perf_counter() - clock
+            start = Start(log, list(settings.start), core.save(), 0, len(log), "given")
+        self._spend("start", clock)
+        clock = self._enter("buttons", "trying the buttons")
+        buttons = self._given() or useful_buttons(core, play_states(core, start.state))
+        self._spend("buttons", clock)
+        assert core.content is not None
+        origin = Origin(
+            core.content.sha1,
+            core.spec.name,
+            core.info.version,
+            core.spans,
+            settings.seed,
+            settings.frames,
+            tuple(start.presses),
+            tuple(tuple(action) for action in buttons.action_set),
+            tuple(buttons.fire),
+            start.state,
+        )
+        self.emit(("origin", origin))
         return start, buttons
+
+    def _given(self) -> Buttons | None:
+        """Return the buttons of a given action set; all that are no directions count as fire."""
+        if self.settings.actions is None:
+            return None
+        actions = [list(action) for action in self.settings.actions]
+        pressed = sorted({name for action in actions for name in action})
+        fire = [name for name in pressed if name not in (*DIRECTIONS, "START", "SELECT")]
+        return Buttons(actions, pressed, fire, [], [])
+
+    def _begun(self, tape: Tape) -> tuple[Start, Buttons]:
+        """Return the start and the buttons of a tape, and check that it is of this core."""
+        core, origin = self.core, tape.origin
+        assert origin is not None and self.settings.resume is not None
+        origin.check(self.settings.resume, core_version=core.info.version, spans=core.spans)
+        core.run(1)  # some cores cannot restore before
+        log = parse_start(origin.start_buttons)
+        start = Start(log, list(origin.start_buttons), origin.state, 0, len(log), "recorded")
+        actions = [list(action) for action in origin.action_set]
+        pressed = sorted({name for action in actions for name in action})
+        return start, Buttons(actions, pressed, list(origin.fire), [], [])
 
     def score(self, start: Start, buttons: Buttons) -> tuple[list[Candidate], Recording]:
         """Record until something scores, then find the score."""
-        settings = self.settings
+        settings, tape = self.settings, self.tape
+        recorded = np.zeros((0, 0), np.uint16) if tape is None else tape.buttons
         frames = max(300, settings.frames // EPISODES)
+        offsets = tape.offsets if tape is not None and len(recorded) else None
         recording: Recording | None = None
         candidates: list[Candidate] = []
         for turn in range(ROUNDS):
-            clock = time.perf_counter()
+            clock = self._enter("record", "playing at random")
+            first = turn * EPISODES
+            known = recorded[first : first + EPISODES]
             more = record(
                 self.core,
                 start.state,
@@ -262,13 +320,13 @@ class _Hunt:
                 episodes=EPISODES,
                 frames=frames,
                 report=lambda share: self._report("playing at random", share),
-                offsets=None if recording is None else recording.offsets,
+                keep=partial(self._keep, first),
+                offsets=offsets if recording is None else recording.offsets,
+                known=known if len(known) else None,
             )
             recording = more if recording is None else join(recording, more)
-            if settings.record is not None:
-                recording.save(settings.record)
             self._spend("record", clock)
-            clock = time.perf_counter()
+            clock = self._enter("score", "looking for numbers")
             self.prober = Prober(self.core, recording, self._picture_size(start.state))
             candidates = find_score(self.prober, self.core.spans, settings.seed, self._report)
             self._spend("score", clock)
@@ -278,10 +336,31 @@ class _Hunt:
         good = [c for c in candidates if c.grade != "unproved"]
         return (candidates if good else []), recording
 
+    def _keep(
+        self,
+        first: int,
+        number: int,
+        offsets: NDArray[np.int32],
+        buttons: NDArray[np.uint16],
+        ram: NDArray[np.uint8],
+    ) -> None:
+        """Hand an episode out; one that is on the tape is compared with it instead."""
+        tape, number = self.tape, first + number
+        if tape is not None and number < tape.episodes:
+            differ = (tape.ram(number) != ram).any(axis=1)
+            if not differ.any():
+                return
+            text = (
+                f"the same buttons led to other RAM than in {self.settings.resume} (episode {number}, "
+                f"from frame {int(differ.argmax())} on): going on with what came this time"
+            )
+            self.emit(("warning", text))
+        self.emit(("episode", number, offsets, buttons, ram))
+
     def lives(self, candidates: list[Candidate]) -> Lives | None:
         """Find lives and game over, the score's bytes left out."""
         assert self.prober is not None
-        clock = time.perf_counter()
+        clock = self._enter("lives", "finding lives and game over")
         taken = [offset for c in candidates if c.grade != "unproved" for offset in c.offsets]
         lives = find_lives(
             self.prober, taken, lambda share: self._report("finding lives and game over", share)
@@ -295,6 +374,11 @@ class _Hunt:
         self.core.run(1)
         return self.core.frame_size
 
+    def _enter(self, phase: str, stage: str) -> float:
+        """Begin a phase; return the time."""
+        self.phase = PHASES[phase]
+        self._report(stage, 0.0)
+        return time.perf_counter()
+
     def _spend(self, name: str, since: float) -> None:
         self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - since
-

@@ -1,0 +1,209 @@
+"""Tapes: finished episodes kept outside the search, so that Ctrl-C or a crash costs none of them.
+
+The search runs in a child that may die; the tape is its parent's. Only `save` makes a file that
+anyone can see: a ``.npz`` with the frames to judge an answer by and all it takes to go on.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Span
+from ..errors import UserError
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What was recorded, and all that a search found out before.
+
+    Attributes:
+        rom_sha1: The content.
+        core, core_version: What ran it.
+        spans: The regions that the offsets count in.
+        seed, frames: Those of the search's settings.
+        start_buttons: The start sequence.
+        action_set: The buttons held in each action.
+        fire: The fire buttons.
+        state: Savestate after the start sequence.
+    """
+
+    rom_sha1: str
+    core: str
+    core_version: str
+    spans: tuple[Span, ...]
+    seed: int
+    frames: int
+    start_buttons: tuple[str, ...]
+    action_set: tuple[tuple[str, ...], ...]
+    fire: tuple[str, ...]
+    state: bytes
+
+    def check(self, path: Path, **found: Any) -> None:
+        """Refuse to go on with something else than was recorded.
+
+        Args:
+            path: The recording, for the message.
+            found: Attribute → its value here and now.
+
+        Raises:
+            UserError: One differs.
+        """
+        names = {"rom_sha1": "the ROM with sha1", "spans": "the memory", "core": "the core"}
+        for key, value in found.items():
+            recorded = getattr(self, key)
+            if recorded != value:
+                name = names.get(key, f"the {key.replace('_', ' ')}")
+                raise UserError(
+                    f"{path} is a recording of {name} {recorded}",
+                    f"one of {value}",
+                    "Give the content and the core it was made with, or leave --resume out.",
+                )
+
+
+class Tape:
+    """Episodes of one search, all of one length, in a nameless temporary file."""
+
+    def __init__(self) -> None:
+        self.origin: Origin | None = None
+        self.offsets = np.zeros(0, np.int32)
+        self._logs: list[NDArray[np.uint16]] = []
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the tape
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes are kept."""
+        return len(self._logs)
+
+    @property
+    def buttons(self) -> NDArray[np.uint16]:
+        """Their buttons, uint16 [episodes, frames]."""
+        return np.stack(self._logs) if self._logs else np.zeros((0, 0), np.uint16)
+
+    def ram(self, number: int) -> NDArray[np.uint8]:
+        """Return the bytes after each frame of an episode, uint8 [frames, kept]."""
+        shape = (len(self._logs[number]), len(self.offsets))
+        size = shape[0] * shape[1]
+        return np.frombuffer(os.pread(self._file.fileno(), size, number * size), np.uint8).reshape(
+            shape
+        )
+
+    def put(
+        self,
+        number: int,
+        offsets: NDArray[np.int32],
+        buttons: NDArray[np.uint16],
+        ram: NDArray[np.uint8],
+    ) -> None:
+        """Keep an episode: the next one, or another take of an earlier one."""
+        self.offsets = offsets
+        self._file.seek(number * ram.size)
+        self._file.write(np.ascontiguousarray(ram).data)
+        self._file.flush()
+        # Last, since Ctrl-C may come at any moment: what is not listed was not recorded.
+        self._logs[number : number + 1] = [buttons]
+
+    def save(self, path: Path) -> None:
+        """Write a compressed ``.npz``, as a whole or not at all.
+
+        Arrays: ``ram`` uint8 [frames, kept], all episodes one after the other; ``offsets`` int32
+        [kept] into the core's selected regions; ``buttons`` uint16 [frames] RetroPad masks;
+        ``restarts`` int64 [episodes], the frame each episode starts at; and what is in `Origin`, its
+        spans as ``regions``, ``region_starts`` and ``region_sizes``.
+
+        Raises:
+            UserError: It cannot be written.
+        """
+        assert self.origin is not None and self._logs
+        origin, frames = self.origin, self.buttons.size
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with temporary.open("wb") as file:
+                np.savez_compressed(
+                    file,
+                    ram=np.memmap(self._file, np.uint8, "r", shape=(frames, len(self.offsets))),
+                    offsets=self.offsets,
+                    buttons=self.buttons.reshape(-1),
+                    restarts=np.arange(self.episodes, dtype=np.int64) * len(self._logs[0]),
+                    rom_sha1=np.array(origin.rom_sha1),
+                    core=np.array(origin.core),
+                    core_version=np.array(origin.core_version),
+                    regions=_texts(span.region for span in origin.spans),
+                    region_starts=np.array([span.start for span in origin.spans], np.int64),
+                    region_sizes=np.array([span.size for span in origin.spans], np.int64),
+                    seed=np.array(origin.seed),
+                    frames=np.array(origin.frames),
+                    start_buttons=_texts(origin.start_buttons),
+                    action_set=_texts("+".join(action) for action in origin.action_set),
+                    fire=_texts(origin.fire),
+                    state=np.frombuffer(origin.state, np.uint8),
+                )
+            temporary.replace(path)
+        except OSError as error:
+            raise UserError(
+                f"cannot write the recording {path} ({error.strerror})", "a writable place"
+            ) from None
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path) -> Tape:
+        """Read what `save` wrote.
+
+        Raises:
+            UserError: There is no such file, or it is something else, or damaged.
+        """
+        try:
+            with np.load(path) as arrays:
+                return cls._read({name: arrays[name] for name in arrays.files})
+        except FileNotFoundError:
+            raise UserError(f"there is no recording {path}") from None
+        except (
+            OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error,
+        ) as error:  # fmt: skip
+            raise UserError(
+                f"{path} is no recording, or it is damaged ({error})",
+                "a file that ramsearch --record or Ctrl-C has written",
+            ) from None
+
+    @classmethod
+    def _read(cls, arrays: dict[str, NDArray[Any]]) -> Tape:
+        tape = cls()
+        regions = zip(
+            arrays["regions"].tolist(),
+            arrays["region_starts"].tolist(),
+            arrays["region_sizes"].tolist(),
+            strict=True,
+        )
+        tape.origin = Origin(
+            str(arrays["rom_sha1"]),
+            str(arrays["core"]),
+            str(arrays["core_version"]),
+            tuple(Span(*span) for span in regions),
+            int(arrays["seed"]),
+            int(arrays["frames"]),
+            tuple(arrays["start_buttons"].tolist()),
+            tuple(tuple(filter(None, text.split("+"))) for text in arrays["action_set"].tolist()),
+            tuple(arrays["fire"].tolist()),
+            arrays["state"].tobytes(),
+        )
+        episodes = len(arrays["restarts"])
+        logs = arrays["buttons"].astype(np.uint16).reshape(episodes, -1)
+        offsets = arrays["offsets"].astype(np.int32)
+        ram = arrays["ram"].astype(np.uint8, copy=False).reshape(*logs.shape, len(offsets))
+        for number in range(episodes):
+            tape.put(number, offsets, logs[number], ram[number])
+        return tape
+
+
+def _texts(texts: Iterable[str]) -> NDArray[np.str_]:
+    return np.array(list(texts), np.str_)
