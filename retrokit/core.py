@@ -374,6 +374,8 @@ class Core:
     ) -> Branches:
         """Run many futures of one savestate: restore, poke, press, look.
 
+        Stella keeps paddles outside its savestates: there, what ran before a restore still shows.
+
         Args:
             state: From `save`.
             buttons: uint16 [frames] shared by all, or [branches, frames].

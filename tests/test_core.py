@@ -303,6 +303,8 @@ def test_record_checks_what_it_writes_to(open_fake: Open) -> None:
             core.record(log_of(2), changes=changes)
     with pytest.raises(ValueError, match="offsets"):
         core.record(log_of(2), np.array([5120], np.int32))
+    with pytest.raises(ValueError, match="one mask a frame"):
+        core.record(np.zeros((2, 2), np.uint16))
 
 
 def test_branch_is_load_poke_and_run(open_fake: Open) -> None:

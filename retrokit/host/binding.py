@@ -215,6 +215,8 @@ def record(
 ) -> tuple[Bytes, NDArray[np.uint16]]:
     """Run one button log; see `Core.record`."""
     buttons = np.ascontiguousarray(buttons, np.uint16)
+    if buttons.ndim != 1:
+        raise ValueError("buttons must be one mask a frame")
     n_kept = 0 if kept is None else len(kept)
     ram = np.empty((len(buttons), n_kept), np.uint8)
     shown = len(buttons) // every if every else 0
