@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, variety
-from .poke import Moment, Prober, Unit
+from .control import PLAY_LATER, steering, variety
+from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
 
 LEAD = 20  # frames between the poke and the recorded loss
@@ -24,6 +24,7 @@ WAITS = (150, 420, 900)  # frames after the loss at which control must be back, 
 MOST_LOSSES = 3
 GONE = 2  # V at game over: two pictures at most
 LOWS = (1, 0)  # what is written to make the loss the last one
+KINDS: tuple[Kind, ...] = ("byte", "low", "high")
 TRIED = 8  # candidates that are poked
 
 
@@ -86,8 +87,8 @@ def suspects(recording: Recording, exclude: Sequence[int] = ()) -> list[Suspect]
             continue
         byte = recording.ram[:, :, column].astype(np.int64)
         first = int(recording.initial[offset])
-        for kind in ("byte", "low", "high"):
-            unit = Unit(offset, kind)  # type: ignore[arg-type]
+        for kind in KINDS:
+            unit = Unit(offset, kind)
             suspect = _suspect(unit, unit.read(byte), int(unit.read(first)))
             if suspect is not None:
                 out.append(suspect)
@@ -181,49 +182,62 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
     plain, higher = (int(unit.read(int(x))) for x in ram[:, 0, 0])
     if plain != value - 1 or (value < 9 and higher != value):
         return None  # the replay missed the loss, or something else writes the byte
+    raised = (unit.offset, rows[1][0])
     for wait in WAITS:
         end = np.concatenate([log, np.zeros(wait, np.uint16)])
         alive = _control(core, state, end, None)
-        if alive < PLAY_LATER:
-            continue
-        higher_alive = _control(core, state, end, (unit.offset, rows[1][0]))
-        if higher_alive < PLAY_LATER:
+        if alive.variety < PLAY_LATER:
+            continue  # still dying, or dead
+        higher_control = _control(core, state, end, raised)
+        if higher_control.variety < PLAY_LATER or higher_control.steers < alive.steers:
             return None
         for low in LOWS:
-            if low >= value:
-                continue
             poke = (unit.offset, unit.write(byte, low))
-            gone = _control(core, state, end, poke)
-            if gone <= GONE and _stays_gone(core):
-                return _proved(prober, suspect, moment, end, poke, low, (alive, higher_alive, gone))
+            if low < value and _control(core, state, end, poke).gone(alive) and _stays(core, alive):
+                control = (alive.variety, higher_control.variety)
+                return _proved(prober, suspect, moment, end, poke, low, control)
+        return None
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How much inputs matter: distinct pictures, and whether directions are obeyed."""
+
+    variety: int
+    steers: bool
+
+    def gone(self, before: Control) -> bool:
+        """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
+        return self.variety <= GONE or (before.steers and not self.steers)
+
+
+def _measure(core: Core) -> Control:
+    """Measure control where the core stands, and leave it standing there."""
+    state = core.save()
+    seen = variety(core, state, enough=PLAY_LATER)
+    steers = seen > GONE and steering(core, state) > 0
+    core.load(state)
+    return Control(seen, steers)
 
 
 def _control(
     core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
-) -> int:
-    """Return V at the end of a replay that began with a poke."""
+) -> Control:
+    """Measure control at the end of a replay that began with a poke."""
     core.load(state)
     if poke is not None:
         core.poke([poke[0]], [poke[1]])
     core.record(log)
-    later = core.save()
-    seen = variety(core, later, enough=PLAY_LATER)
-    core.load(later)
-    return seen
+    return _measure(core)
 
 
-def _stays_gone(core: Core) -> bool:
-    """Tell whether control stays lost; a level change or a death gives it back in a few seconds.
-
-    The core must stand where `_control` left the state it measured.
-    """
+def _stays(core: Core, before: Control) -> bool:
+    """Tell whether control stays lost; a death or a level change gives it back in seconds."""
     for _ in range(3):
         core.record(np.zeros(240, np.uint16))
-        state = core.save()
-        if variety(core, state, enough=PLAY_LATER) > GONE:
+        if not _measure(core).gone(before):
             return False
-        core.load(state)
     return True
 
 
@@ -234,7 +248,7 @@ def _proved(
     log: NDArray[np.uint16],
     poke: tuple[int, int],
     low: int,
-    control: tuple[int, int, int],
+    control: tuple[int, int],
 ) -> Lives:
     core, unit = prober.core, suspect.unit
     core.load(prober.state(moment))
@@ -252,7 +266,7 @@ def _proved(
         after -= 16 if unit.kind != "byte" else 256
     mask, shift = _bits(unit, prober.recording)
     evidence = {
-        "control": {"untouched": control[0], "one_more": control[1], "last": control[2]},
+        "control": {"untouched": control[0], "one_more": control[1], "last": "gone"},
         "poked": low,
         "after_last_loss": after,
         "episode": moment.episode,

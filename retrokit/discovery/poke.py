@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class Unit:
             return byte & 0xF0 | digit
         return byte & 0x0F | digit << 4 if self.kind == "high" else self.base + digit
 
-    def read(self, byte: NDArray[np.uint8] | int) -> NDArray[np.int64]:
+    def read(self, byte: NDArray[np.integer[Any]] | int) -> NDArray[np.int64]:
         """Return this unit's digit; not in 0–9 where the byte holds none."""
         value = np.asarray(byte, np.int64)
         if self.kind == "byte":
@@ -241,18 +241,23 @@ class Prober:
             hit |= {n for n, m in zip(cols[part], moved, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
-    def draw(self, unit: Unit, moment: Moment) -> list[Cell]:
-        """Write ten digits into a unit and return the cells that draw it."""
+    def draw(self, unit: Unit, moment: Moment) -> tuple[list[Cell], bool]:
+        """Write ten digits into a unit.
+
+        Returns:
+            The cells that draw it, and whether the values changed the picture at all.
+        """
         before = int(self.bytes_at(moment, [unit.offset])[0])
         values = [unit.write(before, digit) for digit in range(10)]
         if max(values) > 255:
-            return []
+            return [], False
         pokes = [[value] for value in values]
         ram, pictures = self.after(moment, pokes, [unit.offset], kept=[unit.offset])
-        for look in (1, 2, 0):
+        moved = (pictures[1:] != pictures[:1]).any()
+        for look in (1, 2, 0) if moved else ():
             ends = unit.read(ram[:, look, 0])
             wrapped = (ends < np.arange(10)).astype(np.int64)
             cells = find_cells(pictures[:, look], ends.tolist(), wrapped.tolist())
             if cells:
-                return cells
-        return []
+                return cells, True
+        return [], bool(moved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from .candidates import values_of
 from .chains import Digit, on_one_line
 from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
 from .record import Recording
-from .screen import FONT_AGREES, Cell, Line, find_cells, same_font
+from .screen import FONT_AGREES, Cell, Line, Pictures, find_cells, same_font
 
 NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
+VALUES = 40  # consecutive values that a binary number is recognised by
 MOMENTS = 4  # rises at which the joint proof is made
 
 
@@ -43,7 +44,7 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
     ]
     out = list(digits)
     for unit in prober.touching(units, head.moment, head.cell):
-        for cell in prober.draw(unit, head.moment):
+        for cell in prober.draw(unit, head.moment)[0]:
             if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
                 out.append(Digit(unit, cell, head.moment))
     return out
@@ -67,40 +68,49 @@ class Binary:
 def find_binary(prober: Prober, offset: int, moment: Moment) -> Binary | None:
     """Tell whether a byte is the low part of a binary or base-100 number on the screen.
 
-    Forty consecutive values must repeat the ten glyphs of the last place every ten, and the place
-    before must count their turns.
+    `VALUES` consecutive values must repeat the ten glyphs of the last place every ten, and the
+    place before must count their turns.
     """
-    base = int(prober.bytes_at(moment, [offset])[0])
-    start = min(base, 255 - 40)
-    ram, pictures = prober.after(
-        moment, [[start + n] for n in range(40)], [offset], kept=[offset]
-    )
+    start = min(int(prober.bytes_at(moment, [offset])[0]), 255 - VALUES)
+    pokes = [[start + n] for n in range(VALUES)]
+    ram, pictures = prober.after(moment, pokes, [offset], kept=[offset])
     for look in (1, 2, 0):
         ends = ram[:, look, 0].astype(np.int64)
-        if len(np.unique(ends)) < 40 or (np.diff(ends) != 1).any():
+        if (np.diff(ends) % 256 != 1).any():
             continue
         views = pictures[:, look]
-        same = np.all([views[n] == views[n + 10] for n in range(30)], axis=0)
-        periodic = np.where(same[None], views, views[:1])
-        for turn in range(10):  # which of the ten values draws 0 is told by the place before
-            labels = [(int(end) - turn) % 10 for end in ends[:10]]
-            for cell in find_cells(periodic[:10], labels):
-                line = _line_by_carry(cell, views)
-                if line is not None:
-                    weights = _weights(prober, moment, offset, line, look)
-                    return Binary(weights, line, moment) if weights else None
+        same = np.all([views[n] == views[n + 10] for n in range(VALUES - 10)], axis=0)
+        periodic = np.where(same[None], views[:10], views[:1])
+        for cell in find_cells(periodic, list(range(10))):
+            line = _line_by_carry(cell, views)
+            weights = _weights(prober, moment, offset, line, look) if line is not None else {}
+            if line is not None and weights:
+                return Binary(weights, line, moment)
     return None
 
 
-def _line_by_carry(cell: Cell, views: np.ndarray) -> Line | None:
-    """Return the line whose number counts 0, 1, 2 … with the pictures, if one pitch makes it so."""
-    for pitch in sorted(range(cell.width, 3 * cell.width), key=lambda p: abs(p - cell.width - 1)):
+def _line_by_carry(cell: Cell, views: Pictures) -> Line | None:
+    """Return the line whose number counts on by one from picture to picture.
+
+    Args:
+        cell: The last place; its glyphs are labelled by the number of the picture.
+        views: uint16 [values, height, width].
+    """
+    left = max(0, cell.left - 4 * cell.width)
+    strip = views[:, cell.top : cell.bottom, left : cell.left]
+    changed = (strip[1:] != strip[:-1]).any(axis=(1, 2))
+    turns = {(int(n) + 1) % 10 for n in np.flatnonzero(changed)}
+    if len(turns) != 1:  # the place before must change once in ten
+        return None
+    turn = turns.pop()
+    glyphs = {(n - turn) % 10: glyph for n, glyph in cell.glyphs.items()}
+    cell = replace(cell, glyphs=glyphs)
+    for pitch in sorted(range(cell.width, 3 * cell.width), key=lambda p: abs(p - cell.width - 2)):
         line = Line(cell, pitch)
-        numbers = [line.read(view) for view in views]
-        if None in numbers:
-            continue
-        steps = np.diff(np.array(numbers, np.int64))
-        if (steps == 1).all():
+        first = line.read(views[0])
+        if first is not None and all(
+            line.read(view) == first + n for n, view in enumerate(views) if n
+        ):
             return line
     return None
 

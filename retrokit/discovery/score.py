@@ -43,11 +43,11 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
     """
     recording = prober.recording
     changes = recording.changes()
-    calm = [int(o) for o, share in zip(recording.offsets, changes, strict=True) if 0 < share <= CALM]
-    adders = prober.accumulators(calm, lambda share: report("poking bytes before they change", share))
-    digits = _digits(prober, adders, report)
+    calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
+    adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
+    digits, visible = _digits(prober, adders, report)
     found: list[Candidate] = []
-    for number, (line_digits, binary) in enumerate(_numbers(prober, digits, adders)[:MOST_CHAINS]):
+    for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
         report("proving what is on the screen", number / MOST_CHAINS)
         candidate = _candidate(prober, spans, line_digits, binary, seed)
         if candidate is not None:
@@ -55,9 +55,12 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
     return rank(found)
 
 
-def _digits(prober: Prober, adders: dict[int, list[Moment]], report: Report) -> list[Digit]:
-    """Return the cells that the nibbles and bytes which add up draw."""
+def _digits(
+    prober: Prober, adders: dict[int, list[Moment]], report: Report
+) -> tuple[list[Digit], dict[int, Moment]]:
+    """Return the cells that the adding bytes draw, and when each byte drew anything at all."""
     out: list[Digit] = []
+    visible: dict[int, Moment] = {}
     for number, (offset, moments) in enumerate(adders.items()):
         report("reading the game's digits", number / len(adders))
         base = _digit_base(prober.recording, offset)
@@ -65,15 +68,17 @@ def _digits(prober: Prober, adders: dict[int, list[Moment]], report: Report) -> 
         for kind, zero in [*kinds, ("byte", base)] if base else kinds:
             unit = Unit(offset, kind, zero)
             for moment in moments:
-                cells = prober.draw(unit, moment)
+                cells, moved = prober.draw(unit, moment)
+                if moved:
+                    visible.setdefault(offset, moment)
                 out += [Digit(unit, cell, moment) for cell in cells]
-                if cells:
+                if cells or not moved:
                     break
-    return out
+    return out, visible
 
 
 def _digit_base(recording: Recording, offset: int) -> int:
-    """Return the byte that draws 0 when a byte's values are ten neighbours across a nibble, or 0."""
+    """Return the byte that draws 0 where ten neighbouring values cross a nibble, or 0."""
     values = np.unique(recording.series(offset))
     low, high = int(values[0]), int(values[-1])
     crosses = low >> 4 != high >> 4 or (high & 15) > 9
@@ -81,23 +86,20 @@ def _digit_base(recording: Recording, offset: int) -> int:
 
 
 def _numbers(
-    prober: Prober, digits: list[Digit], adders: dict[int, list[Moment]]
+    prober: Prober, digits: list[Digit], visible: dict[int, Moment]
 ) -> list[tuple[list[Digit], Binary | None]]:
-    """Return the digits of each number on the screen, and its binary form where it has one."""
-    out: list[tuple[list[Digit], Binary | None]] = []
-    binary_at: set[int] = set()
-    for digit in digits:
-        offset = digit.unit.offset
-        if digit.unit.kind != "low" or offset in binary_at:
-            continue
-        binary = find_binary(prober, offset, adders[offset][0])
-        if binary is not None and not binary_at & set(binary.weights):
-            binary_at |= set(binary.weights)
-            out.append(([digit], binary))
-    rest = [d for d in digits if d.unit.offset not in binary_at]
+    """Return the digits of each number on the screen, or its binary form where it has one."""
+    binaries: list[Binary] = []
+    for offset, moment in visible.items():
+        if not any(offset in binary.weights for binary in binaries):
+            binary = find_binary(prober, offset, moment)
+            if binary is not None:
+                binaries.append(binary)
+    out: list[tuple[list[Digit], Binary | None]] = [([], binary) for binary in binaries]
+    rest = [d for d in digits if not any(d.unit.offset in b.weights for b in binaries)]
     for chain in chains(rest):
         out.append(([chain.digits[power] for power in sorted(chain.digits)], None))
-    return sorted(out, key=lambda item: (item[1] is None, -len(item[0])))
+    return out
 
 
 def _candidate(
@@ -108,7 +110,7 @@ def _candidate(
     seed: int,
 ) -> Candidate | None:
     recording = prober.recording
-    moment = digits[0].moment
+    moment = digits[0].moment if binary is None else binary.moment
     if binary is not None:
         line, cells = binary.line, 2
         line = replace(line, zeros=_zeros(prober, line, moment))
@@ -170,11 +172,13 @@ def _longest(found: list[Chain], digits: list[Digit]) -> Chain:
 
 def _grade(like_a_score: bool, cells: int, proof: Proof) -> Grade:
     """Grade a number: proof takes behaviour, a joint poke at two rises, and the screen."""
-    if not like_a_score or not proof.added:
+    if not like_a_score or not proof.rises or proof.added < proof.rises:
         return "unproved"
-    caused = proof.rises >= 2 and proof.added == proof.rises
-    shown = proof.read >= 2 and 2 * proof.read >= proof.rises and 3 * proof.film >= proof.shown
-    return "proved" if cells >= 2 and caused and shown else "likely"
+    filmed = 3 * proof.film >= proof.shown
+    read = 2 * proof.read >= proof.rises
+    if cells >= 2 and proof.rises >= 2 and read and filmed:
+        return "proved"
+    return "likely" if filmed or (cells >= 3 and read) else "unproved"
 
 
 def rank(found: list[Candidate]) -> list[Candidate]:
