@@ -214,10 +214,10 @@ int rk_load(rk_host *host, const char *path, const uint8_t *data, size_t size) {
 
 int rk_reset(rk_host *host) {
     if (!host->loaded) return rk_fail("nothing is loaded");
+    memset(host->buttons, 0, sizeof host->buttons);
     rk_enter(host, CALL_RESET);
     host->retro.reset();
     rk_leave(host);
-    memset(host->buttons, 0, sizeof host->buttons);
     host->fresh = false, host->stale = true;
     return 1;
 }

@@ -1,4 +1,5 @@
-/* Shows each port's buttons in RAM: bit by bit at 16, by bitmask at 32; other devices at 48. */
+/* Shows each port's buttons in RAM: bit by bit at 16, by bitmask at 32; other devices at 48; what
+ * port 0 holds during reset and unserialize at 50 and 52. */
 #include "fake.h"
 bool load(const struct game_info *content) {
     static const struct input_descriptor list[] = {{0, DEVICE_JOYPAD, 0, 8, "Jump"},
@@ -17,3 +18,9 @@ void step(void) {
                      input(0, DEVICE_JOYPAD, 0, 99) | input(0, 5, 0, 0);
     memcpy(game.ram + 48, &others, 2);
 }
+static void held(unsigned offset) {
+    uint16_t mask = (uint16_t)input(0, DEVICE_JOYPAD, 0, JOYPAD_BITMASK);
+    memcpy(game.ram + offset, &mask, 2);
+}
+void retro_reset(void) { held(50); }
+bool retro_unserialize(const void *data, size_t size) { return memcpy(&game, data, size), held(52), true; }
