@@ -51,7 +51,7 @@ def find_content(sha1s: Iterable[str], rom_dirs: Sequence[Path] = ()) -> Content
     """
     wanted = frozenset(sha1.strip().lower() for sha1 in sha1s)
     for folder in rom_folders(rom_dirs):
-        for path in _files(folder):
+        for path in content_files(folder):
             content = _identified(path, wanted)
             if content is not None:
                 return content
@@ -87,7 +87,7 @@ def _identified(path: Path, wanted: Collection[str]) -> Content | None:
     return content if content.has_sha1(wanted) else None
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def content_files(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder that may be content, in order, hidden folders left out."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -351,8 +351,8 @@ class _Hunt:
             if not differ.any():
                 return
             text = (
-                f"the same buttons led to other RAM than in {self.settings.resume} (episode {number}, "
-                f"from frame {int(differ.argmax())} on): going on with what came this time"
+                f"the same buttons led to other RAM than in {self.settings.resume} (episode "
+                f"{number}, from frame {int(differ.argmax())} on): going on with the new frames"
             )
             self.emit(("warning", text))
         self.emit(("episode", number, offsets, buttons, ram))

@@ -117,8 +117,8 @@ class Tape:
 
         Arrays: ``ram`` uint8 [frames, kept], all episodes one after the other; ``offsets`` int32
         [kept] into the core's selected regions; ``buttons`` uint16 [frames] RetroPad masks;
-        ``restarts`` int64 [episodes], the frame each episode starts at; and what is in `Origin`, its
-        spans as ``regions``, ``region_starts`` and ``region_sizes``.
+        ``restarts`` int64 [episodes], the frame each episode starts at; and what is in `Origin`,
+        its spans as ``regions``, ``region_starts`` and ``region_sizes``.
 
         Raises:
             UserError: It cannot be written.

@@ -1,0 +1,268 @@
+"""``retrokit ramsearch``: unknown content in, an integration with its evidence out."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import sandbox
+from ..buttons import to_mask
+from ..content import Content
+from ..discovery.search import ADVICE, EPISODES, Answer, Settings, search
+from ..discovery.tape import Tape
+from ..errors import RetrokitError, SearchFailed, UserError
+from ..integration import format_start, parse_start
+from ..systems import FoundCore, core_for, find_core
+from . import output
+from .games import open_content
+from .ramsearch_table import print_answer
+
+LEAST_FRAMES = 300 * EPISODES
+
+
+def ramsearch(
+    content: Annotated[str, typer.Argument(help="A ROM, zip, dat or cue; or a game's name.")],
+    core: Annotated[str | None, typer.Option(help="The core; else the system's best.")] = None,
+    system: Annotated[str | None, typer.Option(help="The system; else guessed.")] = None,
+    frames: Annotated[
+        int | None, typer.Option(min=LEAST_FRAMES, help="Frames to record at first.  [9000]")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of all random choices.  [0]")] = None,
+    actions: Annotated[
+        str | None, typer.Option(help="Such as 'NOOP,UP,DOWN,B,UP+B'; else found out.")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Such as 'WAIT:300 SELECT:4 START:4'; else found out.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write.  [GAME.yaml]")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    json: output.JsonOption = False,
+    rom_dir: Annotated[list[Path] | None, typer.Option(help="A folder with ROMs.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep what was recorded in this .npz.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with what --record or Ctrl-C has kept.")
+    ] = None,
+) -> int:
+    """Search a game's RAM for score, lives and game over, and write what is proved.
+
+    Returns:
+        0 when an integration was written, 1 when nothing scored or no start was found.
+
+    Raises:
+        UserError: Something cannot be as the user wants it; found before the search where it can.
+        KeyboardInterrupt: Ctrl-C; says where the recording is.
+    """
+    game = open_content(content, rom_dir or (), system)
+    found = find_core(core) if core is not None else core_for(game.system)
+    for problem in game.problems:
+        output.note(f"retrokit: warning: {game.path}: {problem}")
+    given = {"--frames": frames, "--seed": seed, "--actions": actions, "--start": start}
+    if resume is not None:
+        settings, tape = _resumed(resume, game, found, given)
+    else:
+        settings, tape = _settings(frames, seed, actions, start), Tape()
+    written = out or Path(f"{game.name}.yaml")
+    _check_target(written, game, force, "--out")
+    if record is not None:
+        _check_target(record, game, force or record == resume, "--record")
+    again = ["retrokit", "ramsearch", content]
+    options = {"--core": core, "--system": system, "--out": out, "--record": record}
+    again += [text for key, value in options.items() if value for text in (key, str(value))]
+    again += [text for folder in rom_dir or () for text in ("--rom-dir", str(folder))]
+    again += ["--force"] * force
+    run = _Run(game, found, settings, tape, record, written.parent, again)
+    try:
+        answer = run.search()
+    except UserError:
+        raise
+    except RetrokitError as error:
+        return _failed(error, game, found, run, json)
+    if answer.best is None:
+        nothing = SearchFailed("nothing scored", "a score that rises in random play", ADVICE)
+        return _failed(nothing, game, found, run, json, answer)
+    answer.integration(game).save(written, force=force)
+    if json:
+        output.print_json(answer.to_dict(game) | {"out": written, "recording": run.kept})
+    else:
+        print_answer(answer)
+        print(f"written     {written}")
+        if run.kept is not None:
+            print(f"recording   {run.kept}")
+    return 0
+
+
+def _settings(
+    frames: int | None, seed: int | None, actions: str | None, start: str | None
+) -> Settings:
+    """Return the settings, each checked before anything runs."""
+    settings = Settings()
+    return Settings(
+        settings.frames if frames is None else frames,
+        settings.seed if seed is None else seed,
+        None if actions is None else _actions(actions),
+        None if start is None else tuple(format_start(parse_start(start.split()))),
+    )
+
+
+def _actions(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the action set of ``"NOOP,UP,B,UP+B"``."""
+    out: list[tuple[str, ...]] = []
+    for entry in text.upper().split(","):
+        names = tuple(name.strip() for name in entry.split("+"))
+        action = () if names == ("NOOP",) else names
+        to_mask(action)
+        if action not in out:
+            out.append(action)
+    return tuple(out)
+
+
+def _resumed(
+    resume: Path, game: Content, found: FoundCore, given: dict[str, Any]
+) -> tuple[Settings, Tape]:
+    """Return the settings and episodes of a recording."""
+    if both := [name for name, value in given.items() if value is not None]:
+        raise UserError(
+            f"{both[0]} and --resume together", "one of them", "The recording has its own."
+        )
+    tape = Tape.load(resume)
+    assert tape.origin is not None
+    tape.origin.check(resume, rom_sha1=game.sha1, core=found.spec.name)
+    return Settings(tape.origin.frames, tape.origin.seed, resume=resume), tape
+
+
+def _check_target(path: Path, game: Content, force: bool, option: str) -> None:
+    """Find out before the search what would keep a file from being written after it."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", f"a file for {option}")
+    if path.exists() and path.samefile(game.path):
+        raise UserError(f"{option} {path} is the game itself", "another name")
+    if path.exists() and not force:
+        raise UserError(f"{path} is kept", "a new file", f"Give --force or another {option}.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UserError(
+            f"cannot write into {path.parent} ({error.strerror})", f"a writable place for {option}"
+        ) from None
+
+
+class _Run:
+    """One search: its progress shown, its recording kept whatever happens."""
+
+    def __init__(
+        self,
+        game: Content,
+        found: FoundCore,
+        settings: Settings,
+        tape: Tape,
+        record: Path | None,
+        folder: Path,
+        again: list[str],
+    ) -> None:
+        self.game, self.found, self.settings, self.tape = game, found, settings, tape
+        self.record, self.folder, self.again = record, folder, again
+        self.kept: Path | None = None
+        self.behind = 0
+
+    def search(self) -> Answer:
+        """Search in a child; on Ctrl-C and on a crash say how to go on."""
+        with _one_press():
+            try:
+                with output.progress(f"searching {self.game.name}", 100) as advance:
+                    answer = sandbox.call(
+                        search,
+                        (self.game, self.found, self.settings),
+                        on_event=lambda event: self._hear(event, advance),
+                    )
+                    advance(100)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(self._keep(always=True)) from None
+            except UserError:
+                raise
+            except RetrokitError as error:
+                dead = not isinstance(error, SearchFailed)
+                if text := self._keep(always=dead):
+                    output.note(f"retrokit: {text}")
+                raise
+            self._keep(always=False)
+            return answer
+
+    def _hear(self, event: tuple[Any, ...], advance: Any) -> None:
+        kind, *rest = event
+        if kind == "stage":
+            text, share = rest
+            self.behind = max(self.behind, min(99, int(100 * share)))
+            advance(self.behind, text)
+        elif kind == "origin":
+            self.tape.origin = rest[0]
+        elif kind == "episode":
+            self.tape.put(*rest)
+        elif kind == "warning":
+            output.note(f"retrokit: warning: {rest[0]}")
+
+    def _keep(self, always: bool) -> str:
+        """Save the recording where the user wants one, or always; return how to go on."""
+        if not self.tape.episodes:
+            return "No episode was finished, so there is no recording." if always else ""
+        if self.record is None and not always:
+            return ""
+        self.kept = self.record or self.settings.resume or self._free()
+        self.tape.save(self.kept)
+        episodes, frames = self.tape.buttons.shape
+        again = shlex.join([*self.again, "--resume", str(self.kept)])
+        return f"{episodes} episodes of {frames} frames are kept in {self.kept}. To go on: {again}"
+
+    def _free(self) -> Path:
+        """Return GAME.recording.npz, or the first such name that is free."""
+        path, number = self.folder / f"{self.game.name}.recording.npz", 2
+        while path.exists():
+            path = self.folder / f"{self.game.name}.recording{number}.npz"
+            number += 1
+        return path
+
+
+@contextmanager
+def _one_press() -> Iterator[None]:
+    """Let the first Ctrl-C raise at once and drop further ones, until the block has wound up."""
+
+    def press(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _failed(
+    error: RetrokitError,
+    game: Content,
+    found: FoundCore,
+    run: _Run,
+    json: bool,
+    answer: Answer | None = None,
+) -> int:
+    """Report a search without a result: one object with ``--json``, what was seen on a terminal."""
+    if json:
+        known: dict[str, Any] = {
+            "game": game.name, "system": game.system, "core": found.spec.name,
+            "rom_sha1": {game.name: game.sha1}, "scored": False, "candidates": [],
+        }  # fmt: skip
+        known |= {"out": None, "recording": run.kept, "error": error.to_dict()}
+        output.print_json((answer.to_dict(game) if answer else {}) | known)
+    elif answer is not None:
+        print_answer(answer)
+    output.report(error, json=False)
+    return error.exit_code

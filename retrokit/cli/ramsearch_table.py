@@ -1,0 +1,78 @@
+"""What ``retrokit ramsearch`` shows a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..discovery.candidates import Candidate, place
+from ..discovery.search import Answer
+from . import output
+
+
+def print_answer(answer: Answer) -> None:
+    """Print the table of candidates and what else was found."""
+    from pandas import DataFrame
+
+    if answer.candidates:
+        rows = [_row(number, c) for number, c in enumerate(answer.candidates, 1)]
+        columns = ["rank", "addresses", "encoding", "scale", "grade", "seen", "why"]
+        output.print_table(DataFrame(rows, columns=columns))
+        print()
+    lines = [("lives", _lives(answer)), ("start", " ".join(answer.start_buttons))]
+    actions = ["+".join(action) or "NOOP" for action in answer.buttons.action_set]
+    lines += [
+        ("game over", answer.terminated or "no rule found"),
+        ("actions", ",".join(actions)),
+        ("rotation", f"{answer.rotation} degrees"),
+    ]
+    if answer.scoring:
+        plays = [f"{style} {rises}" for style, rises in answer.scoring.items()]
+        lines.append(("scored", "rises by way of playing: " + ", ".join(plays)))
+    lines.append(("time", f"{answer.seconds:.0f} s, {answer.frames:,} frames recorded"))
+    for key, value in lines:
+        print(f"{key:<10}  {value}")
+
+
+def _row(number: int, candidate: Candidate) -> tuple[Any, ...]:
+    data = candidate.to_dict(number)
+    parts = list(candidate.variable.parts)
+    addresses = " ".join(f"0x{addr:x}" for part in parts for addr in part.addrs)
+    if "score_region" in data:
+        addresses = f"{data['score_region']} {addresses}"
+    low, high = data["seen"]
+    scale = " ".join(str(part.scale) for part in parts)
+    encoding = " ".join(dict.fromkeys(part.encoding for part in parts))
+    seen = f"{low:,} to {high:,}"
+    return number, addresses, encoding, scale, candidate.grade, seen, why(candidate.evidence)
+
+
+def why(evidence: dict[str, Any]) -> str:
+    """Return a candidate's evidence as one phrase."""
+    phrases = []
+    if screen := evidence.get("screen"):
+        phrases.append(f"{_count(screen['cells'], 'digit')} on screen")
+    if poke := evidence.get("poke"):
+        rises, added, read = poke["rises"], poke["added"], poke["read_back"]
+        back = "and read back" if read == added else f"and {read} read back"
+        phrases.append(f"{added} of {_count(rises, 'poke')} added up {back}")
+    if screen:
+        phrases.append(f"{screen['film']} frames of the film agree")
+    if not screen and (moved := evidence.get("behaviour")):
+        phrases.append(f"rose {moved['rises']} times, fell {moved['falls']}")
+    if note := evidence.get("note"):
+        phrases.append(str(note))
+    return "; ".join(filter(None, [", ".join(phrases[:2]), *phrases[2:]]))
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _lives(answer: Answer) -> str:
+    lives = answer.lives
+    if lives is None:
+        return "not found"
+    region, addr = place(lives.offset, answer.spans)
+    where = f"0x{addr:x}" if region == "SYSTEM_RAM" else f"{region} 0x{addr:x}"
+    bits = "" if lives.mask == 0xFF else f" (bits 0x{lives.mask:02x})"
+    return f"{where}{bits}, {lives.grade}, {lives.start} at the start"
