@@ -35,6 +35,7 @@ COMMANDS = {
     "doctor": Command("doctor", "doctor", "Check this machine: what is there, what is missing."),
     "cores": Command("cores", "cores", "List the emulator cores found here, and how to get more."),
     "probe-core": Command("probe_core", "probe_core", "Tell what a core is and does."),
+    "ramsearch": Command("ramsearch", "ramsearch", "Find score, lives and game over in RAM."),
 }
 
 
