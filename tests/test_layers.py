@@ -20,7 +20,7 @@ LIMIT = 400  # lines a file
 # Group (a module or a package of retrokit) → the groups it may import besides itself.
 DATA = {"errors", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
-ENV = CORE | {"integration", "env"}
+ENV = CORE | {"integration", "load", "env"}
 PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -39,7 +39,10 @@ ALLOWED: dict[str, set[str]] = {
     "probe_stages": CORE,
     "probe": CORE | {"probe_stages"},
     "integration": DATA | {"conditions", "schema", "yaml_file"},
-    "env": CORE | {"integration"},
+    "load": CORE | {"integration"},
+    "verify_play": ENV | {"policy"},
+    "verify": ENV | {"policy", "verify_play"},
+    "env": CORE | {"integration", "load"},
     "vector": ENV,
     "movie": ENV,
     "policy": ENV,
@@ -50,7 +53,8 @@ ALLOWED: dict[str, set[str]] = {
     "views": PLAY,
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
-    "cli": PLAY | {"discovery", "interop", "learning", "probe", "probe_stages", "views", "cluster"},
+    "cli": PLAY
+    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "views", "cluster"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {

@@ -1,0 +1,97 @@
+"""From an integration to a game that can be run: its core, its content, and what does not match.
+
+Every command that takes an integration finds the content here, in the same way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .content import Content, describe_mismatch, find_content, identify, rom_folders
+from .core import Core
+from .errors import ContentError
+from .integration import Integration
+from .systems import FoundCore, find_core
+
+
+@dataclass(frozen=True)
+class Game:
+    """An integration with the core and the content to run it on.
+
+    Attributes:
+        integration: The game's facts.
+        content: What the core loads.
+        found: The core, on this machine.
+    """
+
+    integration: Integration
+    content: Content
+    found: FoundCore
+
+    def open(self) -> Core:
+        """Open the core in this process and load the content.
+
+        Raises:
+            CoreError: The core cannot be opened, or refuses the content.
+        """
+        return Core.open(self.found, self.content)
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each way in which content and core are not what was wanted.
+
+        The core's version is known only once it runs: see ``core_warnings``.
+        """
+        lines = [f"{self.content.path}: {problem}" for problem in self.content.problems]
+        wanted = self.integration.rom_sha1
+        if not self.content.has_sha1(wanted.values()):
+            lines.append(f"another ROM: {describe_mismatch(self.content, wanted)}")
+        if self.found.spec.name != self.integration.core:
+            lines.append(f"another core: {self.found.spec.name}; wanted {self.integration.core}")
+        return lines
+
+    def core_warnings(self, version: str) -> list[str]:
+        """Return a warning where the running core's version is not the recorded one."""
+        wanted = self.integration.core_version
+        if not wanted or version.split() == wanted.split():  # FBNeo's has two blanks in it
+            return []
+        return [f"another core version: found {version}; wanted {wanted}"]
+
+
+def open_game(
+    integration: Integration | str | os.PathLike[str],
+    content: str | os.PathLike[str] | None = None,
+    rom_dirs: Sequence[Path] = (),
+    core: str | Path | None = None,
+) -> Game:
+    """Find what an integration runs on; nothing is started.
+
+    Args:
+        integration: The integration, or the path of its file.
+        content: The content's path; found by hash when None.
+        rom_dirs: Folders to search first, before those of ``content.rom_folders``.
+        core: A core's name or library file, instead of the integration's.
+
+    Raises:
+        IntegrationError: The file is malformed; names file, line and key.
+        CoreNotFound: The core is not on this machine.
+        ContentError: The content cannot be used, or none with a wanted hash was found.
+    """
+    if not isinstance(integration, Integration):
+        integration = Integration.load(integration)
+    found = find_core(core or integration.core)
+    if content is not None:
+        return Game(integration, identify(Path(content), integration.system), found)
+    loaded = find_content(integration.rom_sha1.values(), rom_dirs)
+    if loaded is None:
+        wanted = " or ".join(f"sha1 {sha1} ({name})" for name, sha1 in integration.rom_sha1.items())
+        folders = ", ".join(str(folder) for folder in rom_folders(rom_dirs)) or "no folder"
+        raise ContentError(
+            f"no content of {integration.game} in {folders}",
+            wanted,
+            "Name the file, or its folder with --rom-dir or RETROKIT_ROMS.",
+        )
+    return Game(integration, loaded, found)
