@@ -36,6 +36,7 @@ _LENGTHS = (30, 60)  # frames of futures; the longer one separates paddles that 
 PRESCREEN = 4
 _WINDOW = 112  # frames of random play between two checks
 STEERED = 4  # pixels that a direction must decide; a sprite has more
+_TAP = 6  # frames
 _PLAY_SEED = 900
 
 # Pressed in tests of single buttons: the four directions, then the rest in RetroPad order.
@@ -124,32 +125,38 @@ def _distinct(core: Core, state: bytes, kind: Kind, frames: int, count: int, see
     return len(np.unique(core.branch(state, logs, [logs.shape[1]], hashes=True).hashes))
 
 
-def steering(core: Core, state: bytes) -> int:
-    """Return how many pixels the direction held decides, whatever the luck.
+def steering(core: Core, state: bytes, kind: Kind = "directions") -> int:
+    """Return how many pixels the buttons decide, whatever the luck.
 
     A demo whose luck is stirred by the input port differs from future to future without obeying:
     V is high there. So each direction is held from 6 different frames on, which is other luck, and
     a pixel counts only when it is one colour in all 6 of each direction, and not in all directions.
+    For fire, what is compared is no button, B and A, and directions held later on are the luck.
 
     Args:
         core: The core; where it stands afterwards is undefined.
         state: The savestate to start each future from.
+        kind: What is pressed; ``both`` counts as directions.
     """
     starts, held, release = 6, 30, 4
     core.load(state)
     core.run(1)
     size = core.frame_size
-    logs = np.zeros((len(DIRECTIONS), starts, starts + held + release), np.uint16)
-    for row, name in enumerate(DIRECTIONS):
+    masks = [0, MASKS["B"], MASKS["A"]] if kind == "fire" else list(_STICK[1:])
+    logs = np.zeros((len(masks), starts, starts + held + release), np.uint16)
+    for row, mask in enumerate(masks):
         for start in range(starts):
-            logs[row, start, start:-release] = MASKS[name]
+            logs[row, start, start:-release] = MASKS["LEFT"] if kind == "fire" else mask
+            logs[row, start, :_TAP] |= mask if kind == "fire" else 0
     rows = logs.reshape(-1, logs.shape[-1])
-    # Stella keeps a paddle's place outside the savestate: a second try drives it to one end first.
-    home = np.full_like(rows, MASKS["UP"] | MASKS["LEFT"])
-    for homed in (rows, np.stack([home, rows], 1).reshape(-1, rows.shape[1])):
-        pictures = core.branch(state, homed, [homed.shape[1]], size=size).pictures
-        groups = pictures[len(homed) // len(rows) - 1 :: len(homed) // len(rows)]
-        groups = groups.reshape(len(DIRECTIONS), starts, -1)
+    # Stella keeps a paddle's place outside the savestate: drive it to one end before each future.
+    home = 2 * (core.spec.name == "stella")
+    away = np.full((len(rows), home, rows.shape[1]), MASKS["UP"] | MASKS["LEFT"], np.uint16)
+    for before in (away[:, :0], away) if home else (away,):
+        every = np.concatenate([before, rows[:, None]], 1)
+        looks = [rows.shape[1]]
+        pictures = core.branch(state, every.reshape(-1, looks[0]), looks, size=size).pictures
+        groups = pictures[every.shape[1] - 1 :: every.shape[1]].reshape(len(masks), starts, -1)
         same = (groups == groups[:, :1]).all((0, 1))
         decided = int((same & (groups[:, 0] != groups[0, 0]).any(0)).sum())
         if decided:
@@ -169,7 +176,7 @@ def persists(
 
     V must reach *at_least* in 2 of 3 checks over 336 frames, or in 3 of 6 over 672. A menu or an
     intro that a random press leaves fails, a life lost on the way does not. In one of the states
-    that passed, or the first, there must be `steering`; not where fire is all there is.
+    that passed, or the first, there must be `steering`.
 
     Args:
         core: The core; where it stands afterwards is undefined.
@@ -183,7 +190,7 @@ def persists(
         if variety(core, later, kind, enough=at_least, seed=seed) >= at_least:
             alive.append(later)
         if len(alive) >= (2 if number < 3 else 3):
-            return kind == "fire" or any(steering(core, s) >= STEERED for s in [state, *alive])
+            return any(steering(core, s, kind) >= STEERED for s in [state, *alive])
         if number >= 5 or number == 2 and not alive:
             break
     return False
@@ -324,7 +331,7 @@ def _pauses(core: Core, states: Sequence[bytes], mask: int) -> bool:
 
 def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:
     core.load(state)
-    core.run(6, tap, see=False)
+    core.run(_TAP, tap, see=False)
     core.run(wait, see=False)
     later = core.save()
     if _distinct(core, later, "directions", _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:

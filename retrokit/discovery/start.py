@@ -18,20 +18,21 @@ from ..buttons import MASKS
 from ..core import Core
 from ..errors import SearchFailed
 from ..integration import format_start
-from .control import PLAY, PLAY_LATER, PRESCREEN, STEERED, Kind, persists, steering, variety
+from .control import PLAY, PLAY_LATER, PRESCREEN, Kind, persists, variety
 
 Runs = tuple[tuple[int, int], ...]  # (RetroPad mask, frames), one after another
 
 START, SELECT = MASKS["START"], MASKS["SELECT"]
 _BUTTONS = (START, MASKS["A"], MASKS["B"], SELECT)
 _TAP = 6  # frames
-_HOLDS = (3, 12, 30)  # frames, for buttons that a tap did not move
+_HOLDS = (3, 12, 30)  # frames, where taps lead nowhere
 _MOMENTS = (60, 180, 360, 600, 900, 1200, 1800)  # frames from power-on; self-tests take seconds
 _ATARI_MOMENTS = (60, 300)
 _SETTLES = (60, 180)  # frames between a press and the look
 _LONG_SETTLE = 420  # Atari games may play a tune first
-_SHORTER = (360, 180, 120, 60, 30, 10, 4)  # frames, tried in turn when a start is shortened
+_SHORTER = (900, 360, 180, 120, 60, 30, 10)  # frames, tried in turn when a start is shortened
 _LEAST_WAIT = 10
+_MOST_STATES = 250  # in one pass; a dead one costs 456 frames
 _WEAK = 4  # V of menus at most; the last to be tried
 _RAM_LIMIT = 1 << 18  # bytes compared to find a coin that shows in RAM alone
 
@@ -117,6 +118,7 @@ class _Search:
         self.depth = 2 if self.atari else 6
         self.seen: set[tuple[int, int]] = set()  # picture, and RAM where that alone is new
         self.measured: list[tuple[int, Runs]] = []  # V and the way there, of what was no play
+        self.doubted: set[tuple[_Rule, Runs]] = set()  # what had its second look
         core.run(1)  # some cores cannot save before
         self.boot = core.save()
 
@@ -156,26 +158,16 @@ class _Search:
         if self.arcade:
             yield from self._coin_and_start(roots)
         for root in roots:
+            picture = self.core.branch(root.state, np.zeros(1, np.uint16), [1], hashes=True).hashes
+            # The same title may take input only later: press there too, but measure it once.
+            if not self._is_new(int(picture[0, 0]), 0):
+                continue
             if (node := self._measure(root)) is not None:
                 yield _STRICT, node
-        front = roots
-        for depth in range(1, self.depth + 1):
-            self.report(f"{depth} press{'es' * (depth > 1)}, from {len(front)} states")
-            found: list[tuple[bool, _Node]] = []
-            for node in front:
-                for shown, child in self._expand(node):
-                    play = self._measure(child)
-                    if play is not None:
-                        yield _STRICT, play
-                    found.append((not shown, child))
-                if self._late():
-                    break
-            if depth >= 2:
-                yield from self._second_look(_LOWER)
-            found.sort(key=lambda pair: pair[0])
-            front = [node for _, node in found[: 20 if depth < 2 else 10]]
-            if not front or self._late():
-                break
+        if self.atari:  # most are in play at once, some with a paddle that clamps
+            yield from self._second_look(_LOWER)
+        yield from self._breadth_first(roots, self.depth, (_TAP,))
+        yield from self._breadth_first(roots, min(self.depth, 3), _HOLDS)
         yield from self._second_look(_LOWER)
         yield from self._second_look(_LOWEST)
         for _, runs in sorted(self.measured, key=lambda pair: _frames(pair[1]))[:20]:
@@ -183,6 +175,30 @@ class _Search:
             fired = variety(self.core, state, "fire", seed=self.seed)
             if fired >= _FIRE.first and self._persists(_FIRE, state):
                 yield _FIRE, _Node(runs, state, fired)
+            if self._late():
+                return
+
+    def _breadth_first(
+        self, front: list[_Node], depth: int, holds: tuple[int, ...]
+    ) -> Iterator[tuple[_Rule, _Node]]:
+        limit = len(self.measured) + _MOST_STATES
+        for level in range(1, depth + 1):
+            self.report(f"press {level}, held {holds} frames, from {len(front)} states")
+            found: list[tuple[bool, _Node]] = []
+            for node in front:
+                for shown, child in self._expand(node, holds):
+                    if (play := self._measure(child)) is not None:
+                        yield _STRICT, play
+                    found.append((not shown, child))
+                if self._late() or len(self.measured) > limit:
+                    return
+            if level == min(2, depth - 1):
+                yield from self._second_look(_LOWER)
+            found.sort(key=lambda pair: pair[0])
+            front = [node for _, node in found[: 20 if level == 1 else 10]]
+            if not front:
+                return
+            holds = tuple({_TAP: None, **dict.fromkeys(holds)})
 
     def _coin_and_start(self, roots: list[_Node]) -> Iterator[tuple[_Rule, _Node]]:
         """Try what starts nearly every arcade game, with other holds and two coins after that."""
@@ -196,7 +212,7 @@ class _Search:
                     idle, pressed = self.core.branch(
                         root.state, logs, [logs.shape[1]], hashes=True
                     ).hashes[:, 0]
-                    if idle == pressed or (int(pressed), 0) in self.seen:
+                    if idle == pressed or not self._is_new(int(pressed), 0):
                         continue
                     node = self._at(runs + ((0, settle),))
                     if (play := self._measure(node)) is not None:
@@ -204,45 +220,39 @@ class _Search:
                 if self._late():
                     return
 
-    def _expand(self, node: _Node) -> Iterator[tuple[bool, _Node]]:
+    def _expand(self, node: _Node, holds: Sequence[int]) -> Iterator[tuple[bool, _Node]]:
         """Yield whether it shows and where it leads, for each press that leads to something new."""
-        presses = [(mask, _TAP) for mask in _BUTTONS]
+        presses = [(mask, hold) for hold in holds for mask in _BUTTONS]
         hashes, ram = self._press(node.state, presses)
-        idle = [mask for mask, row in zip(_BUTTONS, hashes[1:], strict=True) if _same(row, hashes)]
-        yield from self._new(node, presses, hashes, ram)
-        if idle and len(node.runs) == 1:  # a coin that counts only when held long or short enough
-            presses = [(mask, hold) for hold in _HOLDS for mask in idle]
-            yield from self._new(node, presses, *self._press(node.state, presses))
-
-    def _press(
-        self, state: bytes, presses: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Return picture hashes [presses + 1, settles] and RAM; the first row pressed nothing."""
-        logs = np.zeros((len(presses) + 1, _TAP + self.settles[-1]), np.uint16)
-        for row, (mask, hold) in enumerate(presses, 1):
-            logs[row, :hold] = mask
-        size = self.core.ram_size
-        kept = np.arange(size if size <= _RAM_LIMIT else 0, dtype=np.int32)
-        looks = [_TAP + settle for settle in self.settles]
-        branches = self.core.branch(state, logs, looks, kept=kept, hashes=True)
-        return branches.hashes, branches.ram
-
-    def _new(
-        self,
-        node: _Node,
-        presses: Sequence[tuple[int, int]],
-        hashes: NDArray[np.uint64],
-        ram: NDArray[np.uint8],
-    ) -> Iterator[tuple[bool, _Node]]:
         for row, (mask, hold) in enumerate(presses, 1):
             for look, settle in enumerate(self.settles):
                 shown = bool(hashes[row, look] != hashes[0, look])
                 if not shown and (ram[row, look] == ram[0, look]).all():
                     continue
-                key = (int(hashes[row, look]), 0 if shown else zlib.crc32(ram[row, look].tobytes()))
-                if key not in self.seen:
-                    self.seen.add(key)
-                    yield shown, self._at(node.runs + ((mask, hold), (0, _TAP + settle - hold)))
+                detail = 0 if shown else zlib.crc32(ram[row, look].tobytes())
+                if self._is_new(int(hashes[row, look]), detail):
+                    wait = max(_TAP, *holds) + settle - hold
+                    yield shown, self._at(node.runs + ((mask, hold), (0, wait)))
+
+    def _press(
+        self, state: bytes, presses: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """Return picture hashes [presses + 1, settles] and RAM; the first row pressed nothing."""
+        longest = max(_TAP, *(hold for _, hold in presses))
+        logs = np.zeros((len(presses) + 1, longest + self.settles[-1]), np.uint16)
+        for row, (mask, hold) in enumerate(presses, 1):
+            logs[row, :hold] = mask
+        size = self.core.ram_size
+        kept = np.arange(size if size <= _RAM_LIMIT else 0, dtype=np.int32)
+        looks = [longest + settle for settle in self.settles]
+        branches = self.core.branch(state, logs, looks, kept=kept, hashes=True)
+        return branches.hashes, branches.ram
+
+    def _is_new(self, picture: int, detail: int) -> bool:
+        key = (picture, detail)
+        new = key not in self.seen
+        self.seen.add(key)
+        return new
 
     # -- is it play ------------------------------------------------------------------------------
 
@@ -257,17 +267,21 @@ class _Search:
     def _second_look(self, rule: _Rule) -> Iterator[tuple[_Rule, _Node]]:
         """Yield the states with a V from *rule.first* to below the strict one that are play."""
         for count, runs in sorted(self.measured, key=lambda pair: (len(pair[1]), -pair[0])):
-            if rule.first <= count < PLAY:
-                state = self._replay(runs)
-                if self._persists(rule, state):
-                    yield rule, _Node(runs, state, count)
+            if not rule.first <= count < PLAY or (rule, runs) in self.doubted:
+                continue
+            self.doubted.add((rule, runs))
+            state = self._replay(runs)
+            if self._persists(rule, state):
+                yield rule, _Node(runs, state, count)
+            if self._late():
+                return
 
     def _persists(self, rule: _Rule, state: bytes) -> bool:
         return persists(self.core, state, kind=rule.kind, at_least=rule.later, seed=self.seed)
 
-    def _is_play(self, rule: _Rule, state: bytes) -> bool:
-        count = variety(self.core, state, rule.kind, enough=rule.first, seed=self.seed)
-        return count >= rule.first and self._persists(rule, state)
+    def _is_still_play(self, rule: _Rule, state: bytes) -> bool:
+        count = variety(self.core, state, rule.kind, enough=rule.later, seed=self.seed)
+        return count >= rule.later and self._persists(rule, state)
 
     # -- making it whole -------------------------------------------------------------------------
 
@@ -279,7 +293,7 @@ class _Search:
         if not any(mask & START for mask, _ in node.runs):
             for settle in self.settles:
                 more = self._at(node.runs + ((START, _TAP), (0, settle)))
-                if more.state != node.state and self._is_play(rule, more.state):
+                if more.state != node.state and self._is_still_play(rule, more.state):
                     node = more
                     break
         serves = (MASKS["B"], MASKS["A"])
@@ -292,23 +306,22 @@ class _Search:
         for mask, count in zip(serves, moving[1:], strict=True):
             if moving[0] <= 3 and count >= 6:
                 more = self._at(node.runs + ((mask, _TAP), (0, _LEAST_WAIT)))
-                if self._is_play(rule, more.state):
+                if self._is_still_play(rule, more.state):
                     return more
         return node
 
     def _shorten(self, rule: _Rule, node: _Node) -> Runs:
-        """Return the runs with every wait and hold as short as still leads into play."""
+        """Return the runs with every wait, and every long hold, as short as still leads to play."""
         runs = list(node.runs)
         enough = min(rule.first, PRESCREEN)  # cheap; the result is confirmed in full
-        obeyed = rule.kind != "fire" and steering(self.core, node.state) >= STEERED
         for place, (mask, frames) in enumerate(node.runs):
             for fewer in _SHORTER:
-                if fewer >= frames or not mask and fewer < _LEAST_WAIT:
+                if fewer >= frames or mask and fewer < _TAP:
                     continue
                 runs[place] = (mask, fewer)
                 state = self._replay(tuple(runs))
                 count = variety(self.core, state, rule.kind, enough=enough, seed=self.seed)
-                if count < enough or obeyed and steering(self.core, state) < STEERED:
+                if count < enough:
                     break
                 frames = fewer
             runs[place] = (mask, frames)
@@ -328,7 +341,7 @@ class _Search:
             else:
                 state = self._replay(runs)
             count = variety(core, state, rule.kind, seed=self.seed)
-            if count < rule.first or not persists(
+            if count < rule.later or not persists(
                 core, state, kind=rule.kind, at_least=rule.later, seed=self.seed
             ):
                 return None
@@ -362,10 +375,6 @@ def _log(runs: Runs) -> NDArray[np.uint16]:
 
 def _frames(runs: Runs) -> int:
     return sum(frames for _, frames in runs)
-
-
-def _same(row: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> bool:
-    return bool((row == hashes[0]).all())
 
 
 def _text(runs: Runs) -> str:
