@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..content import Content, identify, rom_folders
 from ..content.find import content_files
 from ..errors import ContentError
-from ..systems import check_system
 
 
 def open_content(text: str, rom_dirs: Sequence[Path] = (), system: str | None = None) -> Content:
@@ -26,16 +24,13 @@ def open_content(text: str, rom_dirs: Sequence[Path] = (), system: str | None = 
         ContentError: There is none (close names are offered), or it cannot be used.
         UserError: There is no such system.
     """
-    known = check_system(system) if system is not None else None
     path = Path(text)
     if path.is_file() or path.name != text:
-        content = identify(path)
-    else:
-        content = _named(text, rom_dirs)
-    return content if known is None else replace(content, system=known)
+        return identify(path, system)
+    return _named(text, rom_dirs, system)
 
 
-def _named(name: str, rom_dirs: Sequence[Path]) -> Content:
+def _named(name: str, rom_dirs: Sequence[Path], system: str | None) -> Content:
     """Return the first usable file of that name in the folders of ROMs."""
     names: set[str] = set()
     unusable: ContentError | None = None
@@ -46,7 +41,7 @@ def _named(name: str, rom_dirs: Sequence[Path]) -> Content:
             if name.lower() not in (path.name.lower(), path.stem.lower()):
                 continue
             try:
-                return identify(path)
+                return identify(path, system)
             except ContentError as error:
                 unusable = unusable or error
     if unusable is not None:

@@ -212,15 +212,15 @@ class _Run:
 
     def _keep(self, always: bool) -> str:
         """Save the recording where the user wants one, or always; return how to go on."""
-        if not self.tape.episodes:
-            return "No episode was finished, so there is no recording." if always else ""
         if self.record is None and not always:
             return ""
+        if self.tape.origin is None:
+            return "No start was found yet, so nothing is kept." if always else ""
         self.kept = self.record or self.settings.resume or self._free()
         self.tape.save(self.kept)
-        episodes, frames = self.tape.buttons.shape
         again = shlex.join([*self.again, "--resume", str(self.kept)])
-        return f"{episodes} episodes of {frames} frames are kept in {self.kept}. To go on: {again}"
+        what = f"The start and {self.tape.episodes} finished episode(s) are"
+        return f"{what} kept in {self.kept}. To go on: {again}"
 
     def _free(self) -> Path:
         """Return GAME.recording.npz, or the first such name that is free."""

@@ -123,17 +123,20 @@ class Tape:
         Raises:
             UserError: It cannot be written.
         """
-        assert self.origin is not None and self._logs
-        origin, frames = self.origin, self.buttons.size
+        assert self.origin is not None
+        origin, shape = self.origin, (self.buttons.size, len(self.offsets))
+        ram = np.zeros(shape, np.uint8)
+        if ram.size:
+            ram = np.memmap(self._file, np.uint8, "r", shape=shape)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             with temporary.open("wb") as file:
                 np.savez_compressed(
                     file,
-                    ram=np.memmap(self._file, np.uint8, "r", shape=(frames, len(self.offsets))),
+                    ram=ram,
                     offsets=self.offsets,
                     buttons=self.buttons.reshape(-1),
-                    restarts=np.arange(self.episodes, dtype=np.int64) * len(self._logs[0]),
+                    restarts=np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1],
                     rom_sha1=np.array(origin.rom_sha1),
                     core=np.array(origin.core),
                     core_version=np.array(origin.core_version),
@@ -197,7 +200,7 @@ class Tape:
             arrays["state"].tobytes(),
         )
         episodes = len(arrays["restarts"])
-        logs = arrays["buttons"].astype(np.uint16).reshape(episodes, -1)
+        logs = arrays["buttons"].astype(np.uint16).reshape(episodes, -1 if episodes else 0)
         offsets = arrays["offsets"].astype(np.int32)
         ram = arrays["ram"].astype(np.uint8, copy=False).reshape(*logs.shape, len(offsets))
         for number in range(episodes):
