@@ -90,7 +90,7 @@ def mappings() -> int:
 
 @pytest.mark.parametrize("name", ["counter", "options", "logger", "inputs", "null_region"])
 def test_opening_a_hundred_times_leaks_nothing(fake_core, fake_content, name: str) -> None:
-    found, content = fake_core(name), fake_content()
+    found, content = fake_core(name), fake_content(bytes(1 << 18))
 
     def cycle() -> None:
         with Core.open(found, content) as core:
