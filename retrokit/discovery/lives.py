@@ -67,6 +67,12 @@ class Lives:
     over: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8), repr=False)
     flag: tuple[int, int] | None = None
 
+    def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Return the counter's value in its byte."""
+        value = (byte.astype(np.int64) & self.mask) >> self.shift
+        top = (self.mask >> self.shift) + 1
+        return np.where(self.signed & (value >= top // 2), value - top, value)
+
     @property
     def rule(self) -> str:
         """The rule of game over in the integration's words."""
@@ -286,3 +292,39 @@ def _proved(
         evidence,
         np.stack(over),
     )
+
+
+def play_ends(prober: Prober, lives: Lives | None) -> NDArray[np.int64]:
+    """Return the frame count at which each recorded game was over, int64 [episodes].
+
+    With proved lives the rule tells. Without, control is measured where the episodes end and, where
+    it is gone for good, between the checkpoints.
+    """
+    recording = prober.recording
+    length = recording.buttons.shape[1]
+    ends = np.full(recording.episodes, length, np.int64)
+    if lives is not None and lives.grade == "proved":
+        over = lives.read(recording.series(lives.offset)) == lives.last
+        for episode in np.flatnonzero(over.any(axis=1)).tolist():
+            ends[episode] = int(over[episode].argmax()) + 1
+        return ends
+    core = prober.core
+    core.load(recording.state)
+    before = _measure(core)
+    if before.variety < PLAY_LATER:
+        return ends  # control is too weak a measure in this game
+    for episode in range(recording.episodes):
+        low, high = 0, len(recording.checkpoints[episode]) - 1
+        if not _over_at(prober, episode, high, before):
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            over_here = _over_at(prober, episode, middle, before)
+            low, high = (low, middle) if over_here else (middle, high)
+        ends[episode] = low * recording.every  # in doubt for the earlier checkpoint
+    return ends
+
+
+def _over_at(prober: Prober, episode: int, point: int, before: Control) -> bool:
+    prober.core.load(prober.recording.checkpoints[episode][point])
+    return _measure(prober.core).gone(before) and _stays(prober.core, before)

@@ -251,10 +251,14 @@ def read_film(
     """Compare the number on the screen with the one in RAM at moments all over the recording."""
     recording = prober.recording
     rng = np.random.default_rng([seed, 1])
-    hits = 0
+    hits = shown = 0
     for n in range(looks):
         episode = n % recording.episodes
-        frame = int(rng.integers(8, recording.buttons.shape[1] - LOOKS[-1] - 1))
+        last = int(recording.ends[episode]) - LOOKS[-1] - 1
+        if last <= 8:
+            continue
+        shown += 1
+        frame = int(rng.integers(8, last))
         rows = [[-1] * len(offsets)]
         ram, pictures = prober.after(Moment(episode, frame), rows, offsets, kept=offsets)
         hits += any(
@@ -262,7 +266,7 @@ def read_film(
             == int(packed.decode({packed.region: ram[0, look]})) // scale
             for look in range(len(LOOKS))
         )
-    return hits, looks
+    return hits, shown
 
 
 def rising_moments(
@@ -274,6 +278,8 @@ def rising_moments(
     steps = np.diff(full, axis=1)
     good = steps > 0
     good[:, :8] = good[:, -12:] = False
+    frames = np.arange(good.shape[1])
+    good &= frames < recording.ends[:, None] - LOOKS[-1]  # what follows must still be play
     for back in range(1, BEFORE + 1):  # one rise at a time
         good[:, back:] &= steps[:, :-back] == 0
     all_moments = [

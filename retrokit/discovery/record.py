@@ -7,7 +7,7 @@ before any frame is had again by replaying a few buttons from a checkpoint.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Recording:
         styles: Name of the way of playing, per episode.
         every: Frames between checkpoints.
         checkpoints: Savestates before frames 0, every, 2·every, … of each episode.
+        ends: int64 [episodes]: frames until the game was over; `ending` sets them.
     """
 
     state: bytes
@@ -48,6 +49,23 @@ class Recording:
     styles: list[str]
     every: int
     checkpoints: list[list[bytes]] = field(repr=False)
+    ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        """Let every episode last to its last frame until told otherwise."""
+        if len(self.ends) != len(self.buttons):
+            self.ends = np.full(len(self.buttons), self.buttons.shape[1], np.int64)
+
+    def ending(self, ends: NDArray[np.int64]) -> Recording:
+        """Return the recording with RAM standing still once each game is over.
+
+        What a demo does after the end, often in the same bytes, is then no event and no rise.
+        """
+        ram = self.ram.copy()
+        for episode, end in enumerate(ends.tolist()):
+            last = ram[episode, end - 1] if end else self.initial[self.offsets]
+            ram[episode, end:] = last
+        return replace(self, ram=ram, ends=ends)
 
     @property
     def episodes(self) -> int:

@@ -22,7 +22,7 @@ from ..systems import FoundCore
 from ..values import Variable
 from .candidates import Candidate, place
 from .control import Buttons, play_states, useful_buttons
-from .lives import Lives, find_lives
+from .lives import Lives, find_lives, play_ends
 from .poke import Prober
 from .record import Recording, join, record
 from .score import find_score, known_rises
@@ -36,9 +36,10 @@ PHASES = {
     "start": (0.0, 0.25),
     "buttons": (0.25, 0.5),
     "record": (0.5, 0.65),
-    "score": (0.65, 0.9),
-    "lives": (0.9, 1.0),
+    "lives": (0.65, 0.8),
+    "score": (0.8, 1.0),
 }
+LIVES = "finding lives and game over"
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
 
 
@@ -207,8 +208,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             )
         hunt = _Hunt(core, settings, emit, timings, tape)
         start, buttons = hunt.begin()
-        candidates, recording = hunt.score(start, buttons)
-        lives = hunt.lives(candidates) if candidates else None
+        candidates, lives, recording = hunt.play(start, buttons)
         return Answer(
             core=found.spec.name,
             core_version=core.info.version,
@@ -239,7 +239,6 @@ class _Hunt:
     ) -> None:
         self.core, self.settings, self.emit, self.timings = core, settings, emit, timings
         self.tape = tape
-        self.prober: Prober | None = None
         self.phase = PHASES["start"]
 
     def _report(self, stage: str, share: float) -> None:
@@ -299,14 +298,17 @@ class _Hunt:
         pressed = sorted({name for action in actions for name in action})
         return start, Buttons(actions, pressed, list(origin.fire), [], [])
 
-    def score(self, start: Start, buttons: Buttons) -> tuple[list[Candidate], Recording]:
-        """Record until something scores, then find the score."""
+    def play(
+        self, start: Start, buttons: Buttons
+    ) -> tuple[list[Candidate], Lives | None, Recording]:
+        """Record until something scores; find lives and game over, then the score in play."""
         settings, tape = self.settings, self.tape
         recorded = np.zeros((0, 0), np.uint16) if tape is None else tape.buttons
         frames = max(300, settings.frames // EPISODES)
         offsets = tape.offsets if tape is not None and len(recorded) else None
         recording: Recording | None = None
         candidates: list[Candidate] = []
+        lives: Lives | None = None
         for turn in range(ROUNDS):
             clock = self._enter("record", "playing at random")
             first = turn * EPISODES
@@ -326,15 +328,21 @@ class _Hunt:
             )
             recording = more if recording is None else join(recording, more)
             self._spend("record", clock)
+            prober = Prober(self.core, recording, self._picture_size(start.state))
+            clock = self._enter("lives", LIVES)
+            if lives is None or lives.grade != "proved":
+                lives = find_lives(prober, (), lambda share: self._report(LIVES, share))
+            # A demo scores in the same bytes, so nothing counts once a game is over.
+            prober.recording = recording.ending(play_ends(prober, lives))
+            self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
-            self.prober = Prober(self.core, recording, self._picture_size(start.state))
-            candidates = find_score(self.prober, self.core.spans, settings.seed, self._report)
+            candidates = find_score(prober, self.core.spans, settings.seed, self._report)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":
                 break
         assert recording is not None
         good = [c for c in candidates if c.grade != "unproved"]
-        return (candidates if good else []), recording
+        return (candidates if good else []), lives, prober.recording
 
     def _keep(
         self,
@@ -356,17 +364,6 @@ class _Hunt:
             )
             self.emit(("warning", text))
         self.emit(("episode", number, offsets, buttons, ram))
-
-    def lives(self, candidates: list[Candidate]) -> Lives | None:
-        """Find lives and game over, the score's bytes left out."""
-        assert self.prober is not None
-        clock = self._enter("lives", "finding lives and game over")
-        taken = [offset for c in candidates if c.grade != "unproved" for offset in c.offsets]
-        lives = find_lives(
-            self.prober, taken, lambda share: self._report("finding lives and game over", share)
-        )
-        self._spend("lives", clock)
-        return lives
 
     def _picture_size(self, state: bytes) -> tuple[int, int]:
         self.core.load(state)
