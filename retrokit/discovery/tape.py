@@ -79,6 +79,10 @@ class Tape:
         self._logs: list[NDArray[np.uint16]] = []
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the tape
 
+    def __del__(self) -> None:
+        """Close the file, which has no name and is gone then."""
+        self._file.close()
+
     @property
     def episodes(self) -> int:
         """How many episodes are kept."""
@@ -166,12 +170,12 @@ class Tape:
             UserError: There is no such file, or it is something else, or damaged.
         """
         try:
-            with np.load(path) as arrays:
+            with path.open("rb") as file, np.load(file) as arrays:
                 return cls._read({name: arrays[name] for name in arrays.files})
         except FileNotFoundError:
             raise UserError(f"there is no recording {path}") from None
         except (
-            OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error,
+            OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error,
         ) as error:  # fmt: skip
             raise UserError(
                 f"{path} is no recording, or it is damaged ({error})",
