@@ -18,7 +18,7 @@ from ..buttons import MASKS
 from ..core import Core
 from ..errors import SearchFailed
 from ..integration import format_start
-from .control import PLAY, PLAY_LATER, PRESCREEN, Kind, persists, variety
+from .control import PLAY, PLAY_LATER, PRESCREEN, STEERED, Kind, persists, steering, variety
 
 Runs = tuple[tuple[int, int], ...]  # (RetroPad mask, frames), one after another
 
@@ -314,6 +314,7 @@ class _Search:
         """Return the runs with every wait, and every long hold, as short as still leads to play."""
         runs = list(node.runs)
         enough = min(rule.first, PRESCREEN)  # cheap; the result is confirmed in full
+        obeyed = not self.atari and steering(self.core, node.state, rule.kind) >= STEERED
         for place, (mask, frames) in enumerate(node.runs):
             for fewer in _SHORTER:
                 if fewer >= frames or mask and fewer < _TAP:
@@ -321,7 +322,7 @@ class _Search:
                 runs[place] = (mask, fewer)
                 state = self._replay(tuple(runs))
                 count = variety(self.core, state, rule.kind, enough=enough, seed=self.seed)
-                if count < enough:
+                if count < enough or obeyed and steering(self.core, state, rule.kind) < STEERED:
                     break
                 frames = fewer
             runs[place] = (mask, frames)
