@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from .host import binding
 from .host.binding import Branches, CoreInfo, Region, check, ffi, lib
 from .systems import CoreSpec, FoundCore
 
+__all__ = ["Branches", "Core", "CoreInfo", "Region", "Span"]
 Bytes = NDArray[np.uint8]
 SAVESTATE = "SAVESTATE"
 STATE_REGION = Region(lib.RK_SAVESTATE_REGION, SAVESTATE, 0, 0, 0)
@@ -141,7 +142,7 @@ class Core:
             if os.getpid() == self._process:  # a forked child leaves the folder to its parent
                 self._folder.cleanup()
 
-    def __enter__(self) -> Core:
+    def __enter__(self) -> Self:
         """Return the core itself."""
         return self
 
@@ -390,9 +391,8 @@ class Core:
         if pokes is not None:
             pokes = (self._offsets(pokes[0], least=-1), pokes[1])
         body = savestate.body_of(state, self._owner)
-        return binding.branch(
-            self._alive(), body, buttons, captures, pokes, branches, checked, hashes, size
-        )
+        seen = (buttons, captures, pokes, branches, checked, hashes, size)
+        return binding.branch(self._alive(), body, *seen)
 
     def _offsets(self, offsets: NDArray[Any], least: int = 0) -> NDArray[np.int32]:
         if offsets.size and (offsets.min() < least or offsets.max() >= self.ram_size):

@@ -15,6 +15,7 @@ import sysconfig
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -137,11 +138,14 @@ def package_folder(distribution: str, pattern: str) -> Path | None:
         pattern: Glob over its files, such as ``*/cores/*_libretro.so``.
     """
     try:
-        files = importlib.metadata.files(distribution) or []
+        package = importlib.metadata.distribution(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
-    hit = next((file for file in files if file.match(pattern)), None)
-    folder = Path(str(hit.locate())).parent if hit else None
+    # The raw list: stable-retro has 6,000 files, and a path object for each takes half a second.
+    listed = (package.read_text("RECORD") or "").splitlines()
+    names = (line.split(",", 1)[0].strip('"') for line in listed)
+    hit = next((name for name in names if fnmatchcase(f"/{name}", f"*/{pattern}")), None)
+    folder = Path(str(package.locate_file(hit))).parent if hit else None
     return folder if folder and folder.is_dir() else None
 
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..buttons import DIRECTIONS
 from ..content import Content
-from ..core import Core, Span
+from ..core import Span
 from ..errors import NoMemory, SearchFailed
 from ..integration import Integration, parse_start
 from ..systems import FoundCore
+from ..team import Team
 from ..values import Variable
 from .candidates import Candidate, place
 from .control import Buttons, play_states, useful_buttons
@@ -199,15 +200,17 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
     began = time.perf_counter()
     timings: dict[str, float] = {}
     tape = None if settings.resume is None else Tape.load(settings.resume)
-    with Core.open(found, content) as core:
+    with Team.open(found, content) as core:
         if not core.spans:
             raise NoMemory(
                 f"{core.info.name} offers no memory and no savestate",
                 "a core with either",
                 "Another core for this system may: see `retrokit cores`.",
             )
+        core.agree()
         hunt = _Hunt(core, settings, emit, timings, tape)
         start, buttons = hunt.begin()
+        core.agree(start.state)  # asked again where it matters: in play
         candidates, lives, recording = hunt.play(start, buttons)
         return Answer(
             core=found.spec.name,
@@ -231,7 +234,7 @@ class _Hunt:
 
     def __init__(
         self,
-        core: Core,
+        core: Team,
         settings: Settings,
         emit: Emit,
         timings: dict[str, float],
