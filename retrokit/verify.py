@@ -16,11 +16,12 @@ from . import sandbox
 from .integration import Integration
 from .load import Game
 from .values import Variable
-from .verify_play import AFTER, Episode, Played, play, trace
+from .verify_play import AFTER, AFTER_MOST, Episode, Played, play, trace
 
 Status = Literal["ok", "warn", "fail"]
 EPISODES, FRAMES = 3, 9000
 FLICKER = 8  # frames; lives that change for less are a flicker
+DIP = 300  # frames; lives that leap for less, and leap back, dip
 
 
 class Where(NamedTuple):
@@ -117,6 +118,8 @@ def judge(game: Game, seen: Played, again: Sequence[str]) -> Verdict:
         add(Check("rotation", "ok" if same else "warn", said))
     add(_start(seen))
     if not seen.started:
+        ends = [e.end for e in seen.episodes]
+        verdict.checks += _end(integration, seen) if any(end is not None for end in ends) else []
         return verdict
     verdict.checks += _score(integration.variables["score"], seen)
     if "lives" in integration.variables:
@@ -132,14 +135,9 @@ def _start(seen: Played) -> Check:
         first = next(at for e in seen.episodes for at, obeyed in e.looks if obeyed)
         where = f"{first} frames after it" if first else "right after it"
         return Check("start", "ok", f"{seen.start} frames; directions are obeyed {where}")
-    played = max(at for e in seen.episodes for at, _ in e.looks)
-    return Check(
-        "start",
-        "fail",
-        f"in {played} frames after the start sequence no direction was obeyed: nothing is played. "
-        "Mend start_buttons",
-        Where(1, seen.start),
-    )
+    most = max(at for episode in seen.episodes for at, _ in episode.looks)
+    said = f"in {most} frames after the start sequence no direction was obeyed: nothing is played"
+    return Check("start", "fail", f"{said}. Mend start_buttons", Where(1, seen.start))
 
 
 def _at(seen: Played, number: int, frame: int) -> Where:
@@ -209,18 +207,28 @@ def _score(score: Variable, seen: Played) -> list[Check]:
     return checks
 
 
-def _settled(values: NDArray[np.int64]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return (frame, value) of the runs that last, merged, and of the flickers between them."""
+def _settled(
+    values: NDArray[np.int64], unfinished: bool
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return (frame, value) of the runs that last, merged, and of the dips between them.
+
+    Where play was left ``unfinished``, the last run may be a dip that nobody saw the end of.
+    """
     cuts = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1, [len(values)]]).tolist()
+    spans = [(a, b, int(values[a])) for a, b in zip(cuts, cuts[1:], strict=False)]
+    if unfinished and len(spans) > 1 and len(values) - spans[-1][0] < DIP:
+        spans.pop()
     runs: list[tuple[int, int]] = []
-    flickers = []
-    for number, (start, stop) in enumerate(zip(cuts, cuts[1:], strict=False)):
-        value = int(values[start])
-        if stop - start < FLICKER and 0 < number < len(cuts) - 2:
-            flickers.append((start, value))
-        elif not runs or runs[-1][1] != value:
+    dips = []
+    for number, (start, stop, value) in enumerate(spans):
+        before = runs[-1][1] if runs else value
+        after = spans[number + 1][2] if number + 1 < len(spans) else value
+        leaps = abs(value - before) > 1 >= abs(after - before) and stop - start < DIP
+        if value != after and (leaps or (runs and stop - start < FLICKER)):
+            dips.append((start, value))
+        elif not runs or before != value:
             runs.append((start, value))
-    return runs, flickers
+    return runs, dips
 
 
 def _lives(lives: Variable, seen: Played) -> list[Check]:
@@ -235,11 +243,14 @@ def _lives(lives: Variable, seen: Played) -> list[Check]:
     notes: list[Check] = []
     lowest = first
     for number, episode in enumerate(seen.episodes):
-        runs, flickers = _settled(episode.values["lives"][: episode.frames + 1])
-        if flickers and not notes:
-            frame, value = flickers[0]
-            notes.append(Check("lives", "warn", f"flicker: {value} for less than {FLICKER} frames",
-                               _at(seen, number, frame)))  # fmt: skip
+        # Play that went on after the rule held is play.
+        more = {"goes_on": AFTER_MOST, "cut": episode.cut}.get(episode.ending or "", 0)
+        unfinished = episode.ending in (None, "goes_on")
+        runs, dips = _settled(episode.values["lives"][: episode.frames + 1 + more], unfinished)
+        if dips and not notes:
+            frame, value = dips[0]
+            said = f"are {value} for a moment, and back: a rule of them needs held"
+            notes.append(Check("lives", "warn", said, _at(seen, number, frame)))
         for (_, before), (frame, after) in zip(runs, runs[1:], strict=False):
             lowest = min(lowest, after)
             step = after - before
@@ -254,8 +265,8 @@ def _lives(lives: Variable, seen: Played) -> list[Check]:
     if not falls:
         return [Check("lives", "fail", f"stayed at {first} in {frames} frames of play. Mend "
                       "lives_addr, or play more with --frames", where), *notes]  # fmt: skip
-    more = f", {gained} won" if gained else ""
-    said = f"{first} at the start, fall one at a time, {falls} lost{more}, lowest {lowest}"
+    won = f", {gained} won" if gained else ""
+    said = f"{first} at the start, fall one at a time, {falls} lost{won}, lowest {lowest}"
     return [Check("lives", "ok", said), *notes]
 
 

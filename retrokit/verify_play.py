@@ -8,19 +8,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .buttons import DIRECTIONS, MASKS, to_mask, to_names
-from .core import SAVESTATE, Core
+from .core import Core
 from .integration import Integration
 from .load import Game
 from .policy import STYLES, random_play
 from .sandbox import Emit
-from .values import Variable
+from .verify_read import Reader
 
 STEP = 120  # frames of play between two readings; a look every second time
 AFTER_STEP = 60  # after the end
@@ -55,8 +55,8 @@ class Episode:
         rises: Rises of the score after the end.
     """
 
-    values: dict[str, NDArray[np.int64]]
-    legal: dict[str, NDArray[np.bool_]]
+    values: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    legal: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     looks: list[tuple[int, bool]] = field(default_factory=list)
     end: int | None = None
     lost: int | None = None
@@ -119,9 +119,9 @@ def play(emit: Emit, game: Game, episodes: int, frames: int, seed: int) -> Playe
 
             log = _log(game.integration, [seed, number], frames, number)
             seen.episodes.append(player.episode(log, [seed, number, 1], told))
-            if not any(obeyed for e in seen.episodes for _, obeyed in e.looks):
-                seen.started = False  # what runs is no game, so nothing else can be judged
-                break
+            seen.started = any(obeyed for e in seen.episodes for _, obeyed in e.looks)
+            if not seen.started and len(seen.episodes[-1].looks) >= NEVER_STARTED:
+                break  # what runs is no game
         seen.unused, seen.states = player.unused(), len(player.tried)
     seen.trace = trace(emit, game, seed, frames)
     return seen
@@ -192,7 +192,7 @@ class Player:
         core, reader = self.core, self.reader
         core.load(self.state)
         ram = [reader.now()]
-        seen = reader.episode(ram)
+        seen = Episode()
         rule = self.integration.rule()
         state, at = self.state, 0
         while at < len(log):
@@ -218,8 +218,7 @@ class Player:
             state = core.save()
             told(at / len(log))
         told(1.0)
-        played = reader.episode(ram)
-        seen.values, seen.legal = played.values, played.legal
+        seen.values, seen.legal = reader.values(ram), reader.legal(ram)
         return seen
 
     def _after(self, seen: Episode, ram: list[NDArray[np.uint8]], seed: list[int]) -> None:
@@ -254,6 +253,8 @@ class Player:
         if seen.ending is None:
             lives = values.get("lives", values["score"])[seen.end :]
             seen.ending = "cut" if seen.rises or (np.diff(lives) != 0).any() else "idle"
+        if seen.end == 0:
+            seen.looks += looks  # whether the rule is wrong, or nothing is played
         if seen.ending == "cut":
             seen.cut = max(at for at, obeyed in looks if obeyed)
 
@@ -302,57 +303,6 @@ class Player:
             for mask, was in zip(masks, used, strict=True)
             if mask and not was
         ]
-
-
-class Reader:
-    """Reads an integration's variables out of recordings that hold only their bytes."""
-
-    def __init__(self, core: Core, integration: Integration) -> None:
-        """Check the addresses and select what is to be read."""
-        offered = {region.name: region.size for region in core.regions()}
-        if core.info.savestate_size:
-            offered[SAVESTATE] = core.info.savestate_size
-        integration.check_memory(offered)
-        parts = [part for variable in integration.variables.values() for part in variable.parts]
-        wanted = [span.region for span in core.select()] + [part.region for part in parts]
-        starts = {span.region: span.start for span in core.select(list(dict.fromkeys(wanted)))}
-        addrs: dict[str, list[int]] = {}
-        for part in parts:
-            addrs.setdefault(part.region, []).extend(part.addrs)
-        self.core = core
-        self.places = {name: sorted(set(held)) for name, held in addrs.items()}
-        self.kept = np.array([starts[n] + a for n, held in self.places.items() for a in held])
-        self.kept = self.kept.astype(np.int32)
-        self.variables = {n: self._packed(v) for n, v in integration.variables.items()}
-
-    def _packed(self, variable: Variable) -> Variable:
-        """Return the variable with columns of the recording for addresses."""
-        addrs = tuple(self.places[variable.region].index(a) for a in variable.addrs)
-        return replace(variable, addrs=addrs, terms=tuple(map(self._packed, variable.terms)))
-
-    def now(self) -> NDArray[np.uint8]:
-        """Return the bytes as they are, as a recording of one frame."""
-        row: NDArray[np.uint8] = self.core.read()[self.kept]
-        return row.reshape(1, -1)
-
-    def memory(self, ram: Sequence[NDArray[np.uint8]]) -> dict[str, NDArray[np.uint8]]:
-        """Return the bytes by region, uint8 [frames, bytes]."""
-        rows, out, at = np.concatenate(ram), {}, 0
-        for name, held in self.places.items():
-            out[name] = rows[:, at : at + len(held)]
-            at += len(held)
-        return out
-
-    def values(self, ram: Sequence[NDArray[np.uint8]]) -> dict[str, NDArray[np.int64]]:
-        """Return each variable, int64 [frames]."""
-        memory = self.memory(ram)
-        return {name: variable.decode(memory) for name, variable in self.variables.items()}
-
-    def episode(self, ram: Sequence[NDArray[np.uint8]]) -> Episode:
-        """Return an episode of which only the recording is known."""
-        memory = self.memory(ram)
-        legal = {n: np.asarray(v.valid(memory), bool) for n, v in self.variables.items()}
-        return Episode(self.values(ram), legal)
 
 
 def _lost(looks: Sequence[tuple[int, bool]]) -> int | None:

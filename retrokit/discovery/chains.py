@@ -191,9 +191,7 @@ def _as_bcd(units: dict[int, Unit]) -> Packed | None:
     return tuple(lows[power] for power in sorted(lows, reverse=True)), "bcd", 0, None, bottom
 
 
-def _as_digits(
-    units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]
-) -> Packed | None:
+def _as_digits(units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]) -> Packed | None:
     """Return one digit a byte when the places have no hole and all units are of one kind."""
     powers = sorted(units, reverse=True)
     kinds = {(unit.kind, unit.base) for unit in units.values()}

@@ -186,9 +186,7 @@ class Prober:
                         failed.add(offset)
         return passed
 
-    def _poked(
-        self, moment: Moment, offsets: list[int], steps: Sequence[int]
-    ) -> dict[int, bool]:
+    def _poked(self, moment: Moment, offsets: list[int], steps: Sequence[int]) -> dict[int, bool]:
         """Poke each byte alone; tell which kept what was written plus the recorded change.
 
         Bytes whose event did not come in the replay are left out.

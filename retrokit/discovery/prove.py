@@ -115,9 +115,7 @@ def _line_by_carry(cell: Cell, views: Pictures) -> Line | None:
     return None
 
 
-def _weights(
-    prober: Prober, moment: Moment, offset: int, line: Line, look: int
-) -> dict[int, int]:
+def _weights(prober: Prober, moment: Moment, offset: int, line: Line, look: int) -> dict[int, int]:
     """Return what each byte around a binary number's low byte adds to the number on the screen."""
     total = len(prober.recording.initial)
     offsets = [o for o in range(offset - 4, offset + 5) if 0 <= o < total]
