@@ -1,0 +1,125 @@
+"""Pokes into the arena games: what adds, what is overwritten, what is drawn where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Unit
+
+# tests/cores/arena.h
+COOL, SHOTS, LIVES, SCORE, COPY, HIGH = 16, 17, 0x40, 0x80, 0x90, 0xA0
+
+Arena = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("unit", "byte", "digit", "wanted"),
+    [
+        (Unit(0, "low"), 0x97, 3, 0x93),
+        (Unit(0, "high"), 0x97, 3, 0x37),
+        (Unit(0, "byte"), 0x97, 3, 3),
+        (Unit(0, "byte", 0x30), 0x97, 3, 0x33),
+    ],
+)
+def test_a_unit_writes_one_digit_and_reads_it(
+    unit: Unit, byte: int, digit: int, wanted: int
+) -> None:
+    assert unit.write(byte, digit) == wanted
+    assert int(unit.read(wanted)) == digit
+    assert np.array_equal(unit.read(np.array([wanted, wanted], np.uint8)), [digit, digit])
+
+
+def test_any_state_is_had_again(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    rng = np.random.default_rng(3)
+    for episode, frame in rng.integers(1, (recording.episodes, 1200), (20, 2)):
+        wanted = recording.ram[episode, frame - 1]
+        assert np.array_equal(prober.bytes_at(Moment(episode, frame), recording.offsets), wanted)
+
+
+def test_an_unpoked_future_is_the_recorded_one(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    moment = Moment(2, 500)
+    kept = recording.offsets
+    ram, pictures = prober.after(moment, [[-1], [-1]], [SCORE], kept=kept)
+    wanted = recording.ram[2, 500 + np.array(LOOKS) - 1]
+    assert np.array_equal(ram[0], wanted) and np.array_equal(ram[1], wanted)
+    assert pictures.shape == (2, len(LOOKS), 96, 128)
+
+
+def test_pokes_are_written_and_minus_one_is_not(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    ram, _ = prober.after(
+        Moment(0, 30), [[5, -1], [-1, 7], [-1, -1]], [HIGH + 8, HIGH + 9], (1,),
+        [HIGH + 8, HIGH + 9], pictures=False,
+    )  # fmt: skip
+    assert ram[:, 0].tolist() == [[5, 0], [0, 7], [0, 0]]
+
+
+def test_a_future_past_the_end_goes_on_without_buttons(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    ram, _ = prober.after(Moment(0, 1199), [[-1]], [SCORE], (1, 9), [0], pictures=False)
+    assert (ram[0, :, 0].astype(int) - int(recording.series(0)[0, -1])).tolist() == [0, 8]
+
+
+def test_events_lie_just_before_rises(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    series = recording.series(SCORE).astype(int)
+    events = prober.events(SCORE)
+    assert events
+    for episode, frame in events:
+        at = frame + BEFORE
+        assert series[episode, at] != series[episode, at - 1]
+        assert len(set(series[episode, frame:at])) == 1  # it rested
+
+
+def test_events_of_a_byte_that_only_falls_are_its_falls(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    assert len(prober.events(LIVES)) >= 6
+    assert prober.events(HIGH) == []
+
+
+def test_what_adds_is_told_from_copies(arena: Arena) -> None:
+    _, _, prober = arena("arena_copies", POINTS=7)
+    offsets = [SCORE, SCORE + 1, COPY, COPY + 1, HIGH, LIVES]
+    found = prober.accumulators(offsets)
+    assert {SCORE, LIVES} <= set(found)
+    assert not {COPY, COPY + 1, HIGH} & set(found)
+    assert all(1 <= len(moments) <= 3 for moments in found.values())
+
+
+def test_what_is_set_does_not_add(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    assert set(prober.accumulators([SHOTS, COOL])) == {SHOTS}
+
+
+def test_ten_digits_show_where_a_nibble_is_drawn(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    moment = prober.events(SCORE)[0]
+    for unit, right in ((Unit(SCORE, "low"), 53), (Unit(SCORE + 1, "high"), 29)):
+        cells, moved = prober.draw(unit, moment)
+        assert moved
+        assert [(c.top, c.bottom, c.right) for c in cells] == [(2, 9, right)]
+
+
+def test_what_shows_nothing_draws_nothing(arena: Arena) -> None:
+    _, _, prober = arena("arena_unseen")
+    assert prober.draw(Unit(SCORE, "low"), prober.events(SCORE)[0]) == ([], False)
+
+
+def test_a_base_too_high_for_ten_digits_draws_nothing(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    assert prober.draw(Unit(SCORE, "byte", 250), Moment(0, 30)) == ([], False)
+
+
+def test_units_on_the_same_line_are_found(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    moment = prober.events(SCORE)[0]
+    cell = prober.draw(Unit(SCORE, "low"), moment)[0][0]
+    units = [Unit(offset, "low") for offset in (SCORE, SCORE + 1, SCORE + 2, SCORE + 3, LIVES)]
+    near = prober.touching(units, moment, cell)
+    assert [unit.offset for unit in near] == [SCORE, SCORE + 1, SCORE + 2]
