@@ -82,7 +82,7 @@ def check_truth(answer: dict[str, Any], truth: dict[str, Any]) -> None:
     best = answer["candidates"][0]
     assert best["grade"] == "proved", answer
     assert best["score_addrs"] == truth["score_addrs"], answer
-    assert base_encoding(best["score_encoding"], best["score_addrs"]) == truth["score_encoding"]
+    assert base_encoding(best["score_encoding"]) == truth["score_encoding"]
     assert (best["score_scale"], best["score_base"]) == (
         truth["score_scale"],
         truth["score_base"],
@@ -170,7 +170,7 @@ def test_the_recording_shows_the_same_score(burrow: tuple[dict[str, Any], Path, 
     assert restarts[0] == 0 and len(restarts) >= 6
     memory = np.zeros((len(ram), int(offsets.max()) + 1), np.uint8)
     memory[:, offsets] = ram
-    encoding = base_encoding(best["score_encoding"], best["score_addrs"])
+    encoding = base_encoding(best["score_encoding"])
     score = Variable(tuple(best["score_addrs"]), encoding).decode({"SYSTEM_RAM": memory})
     assert set(best["seen"]) <= set(score.tolist())
     steps = np.diff(score)
