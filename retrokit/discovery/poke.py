@@ -217,45 +217,41 @@ class Prober:
             held[offset] = hits >= max(1, tries - 1)
         return held
 
-    def touching(self, units: Sequence[Unit], moment: Moment, cell: Cell) -> list[Unit]:
-        """Return the units whose digit changes the picture on the line of a cell."""
+    def touching(
+        self, units: Sequence[Unit], moment: Moment, rows: slice = slice(None)
+    ) -> list[Unit]:
+        """Return the units whose digit changes the picture, or only these rows of it."""
         before = self.bytes_at(moment, [unit.offset for unit in units]).astype(np.int64)
-        cols: list[int] = []
+        owner: list[int] = []
         values: list[int] = []
         for n, (unit, byte) in enumerate(zip(units, before, strict=True)):
             digit = int(unit.read(int(byte)))
             for other in (3 if digit != 3 else 8, 7 if digit != 7 else 4):
-                cols.append(n)
+                owner.append(n)
                 values.append(unit.write(int(byte), other) & 255)
         hit: set[int] = set()
-        _, plain = self.after(moment, [[-1]], [units[0].offset])
-        strip = plain[:, :, cell.top : cell.bottom]
-        for at in range(0, len(cols), BATCH):
+        _, plain = self.after(moment, [[-1]], [0])
+        for at in range(0, len(owner), BATCH):
             part = slice(at, at + BATCH)
             pokes = np.array(values[part])[:, None]
-            where = np.array([units[n].offset for n in cols[part]])[:, None]
+            where = np.array([units[n].offset for n in owner[part]])[:, None]
             _, pictures = self.after(moment, pokes, where)
-            moved = (pictures[:, :, cell.top : cell.bottom] != strip).any(axis=(1, 2, 3))
-            hit |= {n for n, m in zip(cols[part], moved, strict=True) if m}
+            moved = (pictures[:, :, rows] != plain[:, :, rows]).any(axis=(1, 2, 3))
+            hit |= {n for n, m in zip(owner[part], moved, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
-    def draw(self, unit: Unit, moment: Moment) -> tuple[list[Cell], bool]:
-        """Write ten digits into a unit.
-
-        Returns:
-            The cells that draw it, and whether the values changed the picture at all.
-        """
+    def draw(self, unit: Unit, moment: Moment) -> list[Cell]:
+        """Write ten digits into a unit and return the cells that draw it."""
         before = int(self.bytes_at(moment, [unit.offset])[0])
         values = [unit.write(before, digit) for digit in range(10)]
         if max(values) > 255:
-            return [], False
+            return []
         pokes = [[value] for value in values]
         ram, pictures = self.after(moment, pokes, [unit.offset], kept=[unit.offset])
-        moved = (pictures[1:] != pictures[:1]).any()
-        for look in (1, 2, 0) if moved else ():
+        for look in (1, 2, 0):
             ends = unit.read(ram[:, look, 0])
             wrapped = (ends < np.arange(10)).astype(np.int64)
             cells = find_cells(pictures[:, look], ends.tolist(), wrapped.tolist())
             if cells:
-                return cells, True
-        return [], bool(moved)
+                return cells
+        return []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..values import Variable
 from .candidates import values_of
@@ -14,9 +15,12 @@ from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
 from .record import Recording
 from .screen import FONT_AGREES, Cell, Line, Pictures, find_cells, same_font
 
+Numbers = NDArray[np.int64]
+
 NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
 VALUES = 40  # consecutive values that a binary number is recognised by
+FEW = 14  # of them that are tried first
 MOMENTS = 4  # rises at which the joint proof is made
 
 
@@ -43,8 +47,9 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         if (offset, kind) not in known
     ]
     out = list(digits)
-    for unit in prober.touching(units, head.moment, head.cell):
-        for cell in prober.draw(unit, head.moment)[0]:
+    strip = slice(head.cell.top, head.cell.bottom)
+    for unit in prober.touching(units, head.moment, strip):
+        for cell in prober.draw(unit, head.moment):
             if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
                 out.append(Digit(unit, cell, head.moment))
     return out
@@ -72,20 +77,25 @@ def find_binary(prober: Prober, offset: int, moment: Moment) -> Binary | None:
     place before must count their turns.
     """
     start = min(int(prober.bytes_at(moment, [offset])[0]), 255 - VALUES)
-    pokes = [[start + n] for n in range(VALUES)]
-    ram, pictures = prober.after(moment, pokes, [offset], kept=[offset])
-    for look in (1, 2, 0):
-        ends = ram[:, look, 0].astype(np.int64)
-        if (np.diff(ends) % 256 != 1).any():
-            continue
-        views = pictures[:, look]
-        same = np.all([views[n] == views[n + 10] for n in range(VALUES - 10)], axis=0)
-        periodic = np.where(same[None], views[:10], views[:1])
-        for cell in find_cells(periodic, list(range(10))):
-            line = _line_by_carry(cell, views)
-            weights = _weights(prober, moment, offset, line, look) if line is not None else {}
-            if line is not None and weights:
-                return Binary(weights, line, moment)
+    for values in (FEW, VALUES):  # a few first: most bytes are none
+        pokes = [[start + n] for n in range(values)]
+        ram, pictures = prober.after(moment, pokes, [offset], kept=[offset])
+        found = []
+        for look in (1, 2, 0):
+            steps: Numbers = np.diff(ram[:, look, 0].astype(np.int64))
+            if (steps % 256 != 1).any():
+                continue
+            views = pictures[:, look]
+            same = np.all([views[n] == views[n + 10] for n in range(values - 10)], axis=0)
+            periodic = np.where(same[None], views[:10], views[:1])
+            found += [(look, cell) for cell in find_cells(periodic, list(range(10)))]
+        if not found:
+            return None
+    for look, cell in found:
+        line = _line_by_carry(cell, pictures[:, look])
+        weights = _weights(prober, moment, offset, line, look) if line is not None else {}
+        if line is not None and weights:
+            return Binary(weights, line, moment)
     return None
 
 

@@ -137,7 +137,7 @@ def record(
     )
     if known is not None:
         buttons[: len(known)] = known
-    every = max(60, -(-len(state) * buttons.size // CHECKPOINT_BYTES))
+    every = max(12, -(-len(state) * buttons.size // CHECKPOINT_BYTES))
     size = core.ram_size
     passes = 1 if size <= KEEP_ALL or offsets is not None else 2
     total, finished = passes * buttons.size, 0

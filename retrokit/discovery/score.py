@@ -11,7 +11,7 @@ from ..core import Span
 from ..values import Variable
 from .candidates import Candidate, Grade, behaviour, describe, pack, place, values_of
 from .chains import Chain, Digit, chains, drawn_zeros, to_variable
-from .poke import Kind, Moment, Prober, Unit
+from .poke import Moment, Prober, Unit
 from .prove import (
     Binary,
     Proof,
@@ -59,22 +59,38 @@ def _digits(
     prober: Prober, adders: dict[int, list[Moment]], report: Report
 ) -> tuple[list[Digit], dict[int, Moment]]:
     """Return the cells that the adding bytes draw, and when each byte drew anything at all."""
+    visible = _visible(prober, adders)
     out: list[Digit] = []
-    visible: dict[int, Moment] = {}
-    for number, (offset, moments) in enumerate(adders.items()):
-        report("reading the game's digits", number / len(adders))
-        base = _digit_base(prober.recording, offset)
-        kinds: list[tuple[Kind, int]] = [("low", 0), ("high", 0)]
-        for kind, zero in [*kinds, ("byte", base)] if base else kinds:
-            unit = Unit(offset, kind, zero)
-            for moment in moments:
-                cells, moved = prober.draw(unit, moment)
-                if moved:
-                    visible.setdefault(offset, moment)
-                out += [Digit(unit, cell, moment) for cell in cells]
-                if cells or not moved:
+    for number, (offset, units) in enumerate(visible.items()):
+        report("reading the game's digits", number / len(visible))
+        for unit, moment in units:
+            others = [later for later in adders[offset] if later != moment]
+            for again in (moment, *others[:1]):
+                cells = prober.draw(unit, again)
+                out += [Digit(unit, cell, again) for cell in cells]
+                if cells:
                     break
-    return out, visible
+    return out, {offset: units[0][1] for offset, units in visible.items()}
+
+
+def _visible(
+    prober: Prober, adders: dict[int, list[Moment]]
+) -> dict[int, list[tuple[Unit, Moment]]]:
+    """Return the units of each adding byte that change the picture, and when they do."""
+    out: dict[int, list[tuple[Unit, Moment]]] = {}
+    for turn in range(2):
+        due: dict[Moment, list[Unit]] = {}
+        for offset, moments in adders.items():
+            if offset not in out and turn < len(moments):
+                base = _digit_base(prober.recording, offset)
+                units = [Unit(offset, "low"), Unit(offset, "high")]
+                due.setdefault(moments[turn], []).extend(
+                    [*units, Unit(offset, "byte", base)] if base else units
+                )
+        for moment in sorted(due):
+            for unit in prober.touching(due[moment], moment):
+                out.setdefault(unit.offset, []).append((unit, moment))
+    return out
 
 
 def _digit_base(recording: Recording, offset: int) -> int:
@@ -89,16 +105,37 @@ def _numbers(
     prober: Prober, digits: list[Digit], visible: dict[int, Moment]
 ) -> list[tuple[list[Digit], Binary | None]]:
     """Return the digits of each number on the screen, or its binary form where it has one."""
+    decimal = _plainly_decimal(chains(digits))
     binaries: list[Binary] = []
     for offset, moment in visible.items():
-        if not any(offset in binary.weights for binary in binaries):
-            binary = find_binary(prober, offset, moment)
-            if binary is not None:
-                binaries.append(binary)
+        if offset in decimal or any(offset in binary.weights for binary in binaries):
+            continue
+        binary = find_binary(prober, offset, moment)
+        if binary is not None:
+            binaries.append(binary)
     out: list[tuple[list[Digit], Binary | None]] = [([], binary) for binary in binaries]
     rest = [d for d in digits if not any(d.unit.offset in b.weights for b in binaries)]
     for chain in chains(rest):
         out.append(([chain.digits[power] for power in sorted(chain.digits)], None))
+    return out
+
+
+def _plainly_decimal(found: list[Chain]) -> set[int]:
+    """Return the bytes that need not be asked whether they are binary.
+
+    Both nibbles draw neighbouring digits, or they are one of three or more bytes of a digit each.
+    """
+    out: set[int] = set()
+    for chain in found:
+        units = chain.units
+        packed = {
+            unit.offset
+            for place, unit in units.items()
+            if unit.kind == "low" and units.get(place + 1) == Unit(unit.offset, "high", unit.base)
+        }
+        out |= (
+            packed if packed else {u.offset for u in units.values()} if len(units) >= 3 else set()
+        )
     return out
 
 
