@@ -25,7 +25,7 @@ from .verify_read import Reader
 STEP = 120  # frames of play between two readings; a look every second time
 AFTER_STEP = 60  # after the end
 AFTER = 600  # frames that control must stay away after the end
-AFTER_MOST = 3600  # frames to find out what play that goes on after the end is
+AFTER_MOST = 1800  # frames to find out what play that goes on after the end is
 WINDOW, BACK = 5, 3  # control is back when BACK of WINDOW looks in a row find it
 NEVER_STARTED = 8  # looks without control that show that no game runs
 TRACE = 1800  # frames of play that two processes must repeat
@@ -274,12 +274,18 @@ class Player:
             return False
         if self._size is None:
             self._size = self.core.frame_size
-        flat = logs.reshape(-1, logs.shape[-1])
-        pictures = self.core.branch(state, flat, _HELD, size=self._size).pictures
-        seen = pictures.reshape(len(self.probes), _LUCK, len(_HELD), -1)
-        same = (seen == seen[:, :1]).all((0, 1))
-        decided = same & (seen[:, 0] != seen[0, 0]).any(0)
-        return bool((decided.sum(-1) >= _DECIDED).any())
+        rows = logs.reshape(-1, logs.shape[-1])
+        home = np.full_like(rows, self.probes[-1])
+        # Stella keeps a paddle outside the savestate: a second try drives it to one end each time.
+        homed = np.concatenate([home, np.stack([home, rows], 1).reshape(-1, rows.shape[-1])])
+        for log, at in ((rows, slice(None)), (homed, slice(len(rows) + 1, None, 2))):
+            pictures = self.core.branch(state, log, _HELD, size=self._size).pictures[at]
+            seen = pictures.reshape(len(self.probes), _LUCK, len(_HELD), -1)
+            same = (seen == seen[:, :1]).all((0, 1))
+            decided = same & (seen[:, 0] != seen[0, 0]).any(0)
+            if (decided.sum(-1) >= _DECIDED).any():
+                return True
+        return False
 
     def _keep(self, state: bytes) -> None:
         """Keep a few states spread over all that was played, to try the actions in."""
