@@ -165,7 +165,7 @@ class _Search:
             if (node := self._measure(root)) is not None:
                 yield _STRICT, node
         if self.atari:  # most are in play at once, some with a paddle that clamps
-            yield from self._second_look(_LOWER)
+            yield from self._second_look(_LOWEST)
         yield from self._breadth_first(roots, self.depth, (_TAP,))
         yield from self._breadth_first(roots, min(self.depth, 3), _HOLDS)
         yield from self._second_look(_LOWER)
@@ -277,11 +277,18 @@ class _Search:
                 return
 
     def _persists(self, rule: _Rule, state: bytes) -> bool:
-        return persists(self.core, state, kind=rule.kind, at_least=rule.later, seed=self.seed)
+        least = self._later(rule)
+        return persists(self.core, state, kind=rule.kind, at_least=least, seed=self.seed)
 
-    def _is_still_play(self, rule: _Rule, state: bytes) -> bool:
-        count = variety(self.core, state, rule.kind, enough=rule.later, seed=self.seed)
-        return count >= rule.later and self._persists(rule, state)
+    def _is_still_play(self, rule: _Rule, core: Core, state: bytes) -> bool:
+        least = self._later(rule)
+        return variety(core, state, rule.kind, enough=least, seed=self.seed) >= least and persists(
+            core, state, kind=rule.kind, at_least=least, seed=self.seed
+        )
+
+    def _later(self, rule: _Rule) -> int:
+        # A paddle's V moves by one or two with where the last future left it; none has menus.
+        return min(rule.later, _WEAK) if self.atari else rule.later
 
     # -- making it whole -------------------------------------------------------------------------
 
@@ -293,7 +300,7 @@ class _Search:
         if not any(mask & START for mask, _ in node.runs):
             for settle in self.settles:
                 more = self._at(node.runs + ((START, _TAP), (0, settle)))
-                if more.state != node.state and self._is_still_play(rule, more.state):
+                if more.state != node.state and self._is_still_play(rule, self.core, more.state):
                     node = more
                     break
         serves = (MASKS["B"], MASKS["A"])
@@ -306,7 +313,7 @@ class _Search:
         for mask, count in zip(serves, moving[1:], strict=True):
             if moving[0] <= 3 and count >= 6:
                 more = self._at(node.runs + ((mask, _TAP), (0, _LEAST_WAIT)))
-                if self._is_still_play(rule, more.state):
+                if self._is_still_play(rule, self.core, more.state):
                     return more
         return node
 
@@ -341,11 +348,9 @@ class _Search:
                 state = fresh.save()
             else:
                 state = self._replay(runs)
-            count = variety(core, state, rule.kind, seed=self.seed)
-            if count < rule.later or not persists(
-                core, state, kind=rule.kind, at_least=rule.later, seed=self.seed
-            ):
+            if not self._is_still_play(rule, core, state):
                 return None
+            count = variety(core, state, rule.kind, seed=self.seed)
         finally:
             if fresh is not None:
                 fresh.close()
