@@ -8,11 +8,17 @@ SOURCES := pyproject.toml setup.py $(wildcard retrokit/host/*.c retrokit/host/*.
 .DELETE_ON_ERROR:
 .PHONY: demo test check bench clean
 
-# A game nobody described goes in, a proven integration comes out.
+# A game nobody described goes in, a proven integration comes out; the truth only judges it. Then
+# three builds of the game with other addresses and encodings.
 demo: .venv/demo.stamp
 	@mkdir -p runs
 	$(BIN)/retrokit ramsearch games/burrow/burrow.zip --out runs/burrow.yaml --force
 	$(BIN)/retrokit verify runs/burrow.yaml games/burrow/burrow.zip
+	@$(BIN)/python games/judge.py runs/burrow.yaml games/burrow.toml
+	@for name in burrow2 burrow3 burrow4; do \
+	  echo "$(BIN)/retrokit ramsearch games/variants/$$name.zip --out runs/$$name.yaml --force"; \
+	  $(BIN)/retrokit ramsearch games/variants/$$name.zip --out runs/$$name.yaml --force && \
+	  $(BIN)/python games/judge.py runs/$$name.yaml games/variants/$$name.toml || exit 1; done
 
 test: .venv/dev.stamp
 	$(BIN)/pytest -n 2 --dist loadfile

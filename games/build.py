@@ -35,6 +35,12 @@ FREE = {
     "digdug": ((0x8400, 0x8B00), (0x9000, 0x9380), (0x9800, 0x9B80)),
     "galaxian": ((0x4000, 0x43C0),),
 }
+# The same game with its numbers elsewhere and in another form, for the demo and for tests.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "burrow2": ("burrow", {"score_encoding": "digits", "score_at": 0x530, "lives_at": 0x612}),
+    "burrow3": ("burrow", {"score_encoding": "binary", "score_at": 0x4A1, "lives_at": 0xC5F}),
+    "burrow4": ("burrow", {"lsb_first": False, "score_at": 0xC33, "lives_at": 0x4F0}),
+}
 MODES = {"test": 0, "attract": 1, "play": 2, "over": 3}
 
 
@@ -211,12 +217,16 @@ def build_variant(
 
 
 def build_all(out: Path) -> list[Path]:
-    """Build both games under `out`; returns the files written, relative to it."""
+    """Build the games and their variants under `out`; returns the files, relative to it."""
     written = []
     for game in GAMES.values():
         content, facts = build(game, game.defaults, out / game.name, game.name)
         (out / f"{game.name}.toml").write_text(toml_text(facts), newline="\n")
         written += [path.relative_to(out) for path in content] + [Path(f"{game.name}.toml")]
+    for number, (name, (base, choices)) in enumerate(VARIANTS.items()):
+        content, facts = build_variant(base, out / "variants", name, seed=number + 2, **choices)
+        (out / "variants" / f"{name}.toml").write_text(toml_text(facts), newline="\n")
+        written += [path.relative_to(out) for path in (*content, content[0].with_suffix(".toml"))]
     return written
 
 
