@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrokit.discovery.lives import Control, Lives, _suspect, find_lives, suspects
+from retrokit.discovery.lives import Control, Lives, _suspect, find_lives, play_ends, suspects
 from retrokit.discovery.poke import Unit
 
 LIVES, EXTRA = 0x40, 0x60  # tests/cores/arena.h
 BLINK, ENERGY, TIMER, BOMBS, MIRROR = 1, 2, 3, 4, 5  # tests/cores/arena_decoys.c
 SCORE_BYTES = (0x80, 0x81, 0x82)
+DECOYS = ["blink", "energy", "timer", "bombs", "copy"]
 Arena = Callable[..., Any]
 
 
@@ -128,7 +129,7 @@ def test_the_last_spare_life_is_not_the_end(arena: Arena) -> None:
 @pytest.mark.parametrize(
     "decoy",
     [BLINK, ENERGY, TIMER, BOMBS, MIRROR],
-    ids=["blink", "energy", "timer", "bombs", "copy"],
+    ids=DECOYS,
 )
 def test_the_lives_are_proved_beside_a_decoy(arena: Arena, decoy: int) -> None:
     """Cases 21: 0 for three frames while a life remains, a bar that costs a life, a power-up."""
@@ -138,7 +139,7 @@ def test_the_lives_are_proved_beside_a_decoy(arena: Arena, decoy: int) -> None:
 @pytest.mark.parametrize(
     "decoy",
     [BLINK, ENERGY, TIMER, BOMBS, MIRROR],
-    ids=["blink", "energy", "timer", "bombs", "copy"],
+    ids=DECOYS,
 )
 def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
     """With the lives out of sight nothing else may take their place."""
@@ -149,3 +150,44 @@ def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
 
 def test_nobody_dies_no_lives(arena: Arena) -> None:
     assert lives_of(arena("arena_bcd", frames=100)) is None
+
+
+# -- where play ends -------------------------------------------------------------------------------
+
+MODE, OVER = 4, 3  # tests/cores/arena.h
+
+
+def game_overs(recording: Any) -> NDArray[np.int64]:
+    over = recording.series(MODE) == OVER
+    assert over.any(axis=1).all()
+    return over.argmax(axis=1) + 1
+
+
+@pytest.mark.parametrize("defines", [{}, {"DEMO_SCORES": 1}], ids=["title", "demo"])
+def test_play_ends_with_the_last_life(arena: Arena, defines: dict[str, int]) -> None:
+    _, recording, prober = played = arena("arena_bcd", **defines)
+    assert np.array_equal(play_ends(prober, lives_of(played)), game_overs(recording))
+
+
+@pytest.mark.parametrize("defines", [{}, {"DEMO_SCORES": 1}], ids=["title", "demo"])
+def test_without_lives_play_ends_where_control_does(arena: Arena, defines: dict[str, int]) -> None:
+    """A little early: between the death and the next checkpoint nothing is to be seen."""
+    _, recording, prober = arena("arena_bcd", **defines)
+    early = game_overs(recording) - play_ends(prober, None)
+    assert (early >= 0).all()
+    assert (early <= 40 + 120 + 2 * recording.every).all()
+
+
+def test_play_that_goes_on_does_not_end(arena: Arena) -> None:
+    _, recording, prober = played = arena("arena_bcd", frames=100)
+    assert (play_ends(prober, lives_of(played)) == 100).all()
+
+
+def test_after_its_end_nothing_moves(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd", DEMO_SCORES=1)
+    ends = game_overs(recording)
+    ended = recording.ending(ends)
+    for episode, end in enumerate(ends):
+        assert np.array_equal(ended.ram[episode, :end], recording.ram[episode, :end])
+        assert (ended.ram[episode, end:] == recording.ram[episode, end - 1]).all()
+    assert (recording.ram != ended.ram).any()

@@ -101,25 +101,25 @@ def test_ten_digits_show_where_a_nibble_is_drawn(arena: Arena) -> None:
     _, _, prober = arena("arena_bcd")
     moment = prober.events(SCORE)[0]
     for unit, right in ((Unit(SCORE, "low"), 53), (Unit(SCORE + 1, "high"), 29)):
-        cells, moved = prober.draw(unit, moment)
-        assert moved
+        cells = prober.draw(unit, moment)
         assert [(c.top, c.bottom, c.right) for c in cells] == [(2, 9, right)]
 
 
 def test_what_shows_nothing_draws_nothing(arena: Arena) -> None:
     _, _, prober = arena("arena_unseen")
-    assert prober.draw(Unit(SCORE, "low"), prober.events(SCORE)[0]) == ([], False)
+    assert prober.draw(Unit(SCORE, "low"), prober.events(SCORE)[0]) == []
 
 
 def test_a_base_too_high_for_ten_digits_draws_nothing(arena: Arena) -> None:
     _, _, prober = arena("arena_bcd")
-    assert prober.draw(Unit(SCORE, "byte", 250), Moment(0, 30)) == ([], False)
+    assert prober.draw(Unit(SCORE, "byte", 250), Moment(0, 30)) == []
 
 
 def test_units_on_the_same_line_are_found(arena: Arena) -> None:
     _, _, prober = arena("arena_bcd")
     moment = prober.events(SCORE)[0]
-    cell = prober.draw(Unit(SCORE, "low"), moment)[0][0]
+    cell = prober.draw(Unit(SCORE, "low"), moment)[0]
     units = [Unit(offset, "low") for offset in (SCORE, SCORE + 1, SCORE + 2, SCORE + 3, LIVES)]
-    near = prober.touching(units, moment, cell)
+    near = prober.touching(units, moment, slice(cell.top, cell.bottom))
     assert [unit.offset for unit in near] == [SCORE, SCORE + 1, SCORE + 2]
+    assert LIVES in {unit.offset for unit in prober.touching(units, moment)}

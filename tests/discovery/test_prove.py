@@ -30,7 +30,7 @@ Arena = Callable[..., Any]
 def line_at(prober: Any, offset: int, pitch: int = 8) -> Line:
     """Return the line of a score whose low digit lies at an offset."""
     moment = prober.events(SCORE)[0]
-    return Line(prober.draw(Unit(offset, "low"), moment)[0][0], pitch)
+    return Line(prober.draw(Unit(offset, "low"), moment)[0], pitch)
 
 
 def proof(prober: Any, variable: Variable, line: Line) -> Any:
@@ -46,7 +46,7 @@ def test_digits_that_never_moved_are_found(arena: Arena) -> None:
     _, _, prober = arena("arena_bcd")
     moment = prober.events(SCORE)[0]
     unit = Unit(SCORE, "low")
-    cell = prober.draw(unit, moment)[0][0]
+    cell = prober.draw(unit, moment)[0]
     found = extend(prober, [Digit(unit, cell, moment)])
     every = {(SCORE + n // 2, ("low", "high")[n % 2]) for n in range(6)}
     assert {(d.unit.offset, d.unit.kind) for d in found} == every
