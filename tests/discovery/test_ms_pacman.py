@@ -1,6 +1,6 @@
 """Ms. Pac-Man, judged by ALE: the score that the search finds is the reward, frame by frame.
 
-ALE (ale-py) and the libretro core are two builds of Stella; the same buttons must give the same RAM,
+ALE (ale-py) and the libretro core are two builds of Stella. The same buttons must give one RAM,
 and then the number that retrokit decodes from the one must equal the score of the other.
 """
 
