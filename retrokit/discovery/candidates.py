@@ -114,7 +114,7 @@ class Candidate:
         v = self.variable
         out: dict[str, Any] = {
             "rank": rank,
-            "score_addrs": list(v.addrs),
+            "score_addrs": [addr for part in v.parts for addr in part.addrs],
             "score_encoding": encoding_name(v.encoding, v.addrs),
             "score_scale": v.scale,
             "score_base": v.base,

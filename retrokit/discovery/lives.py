@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..core import Core
 from .candidates import Grade
 from .control import PLAY_LATER, steering, variety
+from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
 
@@ -48,11 +49,10 @@ class Lives:
         signed: Its end is a negative number.
         start: Its value at the start of play.
         last: Its value after the last life has ended.
-        cuts_last_life: The value is reached as the last life begins.
+        cuts_last_life: The value is reached as the last life begins, and no flag tells its end.
         grade: How well it is established.
         evidence: What was tried and seen.
-        over: RAM after game overs, uint8 [samples, ram_size].
-        flag: Offset and value of a byte that tells the game is over, or None.
+        flag: A byte that tells the last life's end where the counter does not.
     """
 
     offset: int
@@ -64,8 +64,7 @@ class Lives:
     cuts_last_life: bool
     grade: Grade
     evidence: dict[str, Any] = field(default_factory=dict)
-    over: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8), repr=False)
-    flag: tuple[int, int] | None = None
+    flag: Flag | None = None
 
     def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the counter's value in its byte."""
@@ -76,7 +75,8 @@ class Lives:
     @property
     def rule(self) -> str:
         """The rule of game over in the integration's words."""
-        return f"lives == {self.last}" if self.flag is None else f"game_over == {self.flag[1]}"
+        flag = "" if self.flag is None else f" and game_over == {self.flag.value}"
+        return f"lives == {self.last}{flag}"
 
 
 def suspects(recording: Recording, exclude: Sequence[int] = ()) -> list[Suspect]:
@@ -201,7 +201,7 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
             poke = (unit.offset, unit.write(byte, low))
             if low < value and _control(core, state, end, poke).gone(alive) and _stays(core, alive):
                 control = (alive.variety, higher_control.variety)
-                return _proved(prober, suspect, moment, end, poke, low, control)
+                return _proved(prober, suspect, moment, poke, low, control)
         return None
     return None
 
@@ -251,19 +251,11 @@ def _proved(
     prober: Prober,
     suspect: Suspect,
     moment: Moment,
-    log: NDArray[np.uint16],
     poke: tuple[int, int],
     low: int,
     control: tuple[int, int],
 ) -> Lives:
-    core, unit = prober.core, suspect.unit
-    core.load(prober.state(moment))
-    core.poke([poke[0]], [poke[1]])
-    core.record(log)
-    over = [core.read()]
-    for _ in range(4):  # what follows the game over is no play either
-        core.record(np.zeros(120, np.uint16))
-        over.append(core.read())
+    unit = suspect.unit
     row, _ = prober.after(
         moment, [[poke[1]]], [unit.offset], (LEAD + 2,), [unit.offset], pictures=False
     )
@@ -278,20 +270,17 @@ def _proved(
         "episode": moment.episode,
         "frame": moment.frame + LEAD,
     }
-    # Written 0, the loss ended the game but left the byte at 0: 0 is the last life, not the end.
-    cuts = low == 0 and after == 0
-    return Lives(
-        unit.offset,
-        mask,
-        shift,
-        after < 0,
-        suspect.start,
-        after,
-        cuts,
-        "proved",
-        evidence,
-        np.stack(over),
+    lives = Lives(
+        unit.offset, mask, shift, after < 0, suspect.start, after, False, "proved", evidence
     )
+    if low == 0 and after == 0:  # the counter is 0 while the last life is played
+        last = unit.write(int(prober.recording.initial[unit.offset]), 0)
+        losses = _spread(suspect.losses, EPISODES)
+        lives.flag = find_flag(prober, unit.offset, last, losses, LEAD)
+        lives.cuts_last_life = lives.flag is None
+        if lives.flag is not None:
+            evidence["game_over"] = {"grade": "likely", "games": len(losses)}
+    return lives
 
 
 def play_ends(prober: Prober, lives: Lives | None) -> NDArray[np.int64]:

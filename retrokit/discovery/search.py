@@ -156,7 +156,7 @@ class Answer:
             )
             evidence["lives"] = {"grade": self.lives.grade, **self.lives.evidence}
             if self.lives.flag is not None:
-                region, addr = place(self.lives.flag[0], self.spans)
+                region, addr = place(self.lives.flag.offset, self.spans)
                 variables["game_over"] = Variable((addr,), "uint", region)
         return Integration(
             game=content.name,

@@ -1,0 +1,82 @@
+"""A byte that tells the game is over, where the counter is 0 while the last life is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .poke import Moment, Prober
+
+Bytes = NDArray[np.uint8]
+SAMPLED = (120, 600, 30)  # first, last and step in frames after the last loss
+EPISODES = 6  # games played on their last life
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A byte of the selected regions that holds ``value`` after the game, and never in it."""
+
+    offset: int
+    value: int
+
+
+def find_flag(
+    prober: Prober, offset: int, last: int, losses: Sequence[Moment], lead: int
+) -> Flag | None:
+    """Find a byte that separates the last life from what comes after it.
+
+    Args:
+        prober: The prober of a recording.
+        offset: The lives byte, written with ``last`` to make a life the last one.
+        last: The byte's value in the last life, which it keeps after the end.
+        losses: Moments ``lead`` frames before recorded losses.
+        lead: Frames from such a moment to the loss.
+
+    Returns:
+        The byte, or None when no byte keeps one value after every end and never has it before.
+    """
+    recording = prober.recording
+    alive = [
+        recording.ram[episode, :end].reshape(-1, len(recording.offsets))
+        for episode, end in enumerate(recording.ends.tolist())
+    ]
+    over: list[Bytes] = []
+    for moment in losses:
+        played, after = _last_life(prober, offset, last, moment, lead)
+        alive.append(played)
+        over.append(after)
+    if not over:
+        return None
+    ended = np.concatenate(over)
+    value = ended[0]
+    same = (ended == value).all(axis=0)
+    before = np.concatenate(alive)
+    never = ~(before == value).any(axis=0)
+    good = np.flatnonzero(same & never)
+    if not len(good):
+        return None
+    kinds = [len(np.unique(before[:, column])) for column in good]  # a mode byte has few values
+    column = int(good[int(np.argmin(kinds))])
+    return Flag(int(recording.offsets[column]), int(value[column]))
+
+
+def _last_life(
+    prober: Prober, offset: int, last: int, moment: Moment, lead: int
+) -> tuple[Bytes, Bytes]:
+    """Play one recorded episode on its last life, from its start to the loss and beyond it.
+
+    Returns:
+        The kept bytes of every frame before the loss, and samples of what follows it.
+    """
+    core, recording = prober.core, prober.recording
+    core.load(recording.checkpoints[moment.episode][0])
+    core.poke([offset], [last])
+    log = recording.buttons[moment.episode]
+    played, _ = core.record(log[: moment.frame + lead], recording.offsets)
+    first, final, step = SAMPLED
+    presses = np.resize(log, final)  # the buttons go on: a flag must not depend on them
+    after, _ = core.record(presses, recording.offsets)
+    return played[: -lead // 2], after[first::step]
