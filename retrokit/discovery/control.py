@@ -138,30 +138,35 @@ def steering(core: Core, state: bytes, kind: Kind = "directions") -> int:
         state: The savestate to start each future from.
         kind: What is pressed; ``both`` counts as directions.
     """
-    starts, held, release = 6, 30, 4
     core.load(state)
     core.run(1)
     size = core.frame_size
+    decided = _decided(core, state, kind, size, 30, 0)
+    if not decided and core.spec.name == "stella":
+        # It keeps a paddle's place outside the savestate: drive it to one end before each future,
+        # and hold long enough for the other end.
+        decided = _decided(core, state, kind, size, 60, 1)
+    return decided
+
+
+def _decided(
+    core: Core, state: bytes, kind: Kind, size: tuple[int, int], held: int, homing: int
+) -> int:
+    starts, release = 6, 4
     masks = [0, MASKS["B"], MASKS["A"]] if kind == "fire" else list(_STICK[1:])
-    logs = np.zeros((len(masks), starts, starts + held + release), np.uint16)
+    frames = starts + held + release
+    logs = np.full((len(masks), starts, 1 + homing, frames), MASKS["UP"] | MASKS["LEFT"], np.uint16)
+    logs[:, :, -1] = 0
     for row, mask in enumerate(masks):
         for start in range(starts):
-            logs[row, start, start:-release] = MASKS["LEFT"] if kind == "fire" else mask
-            logs[row, start, :_TAP] |= mask if kind == "fire" else 0
-    rows = logs.reshape(-1, logs.shape[-1])
-    # Stella keeps a paddle's place outside the savestate: drive it to one end before each future.
-    home = 2 * (core.spec.name == "stella")
-    away = np.full((len(rows), home, rows.shape[1]), MASKS["UP"] | MASKS["LEFT"], np.uint16)
-    for before in (away[:, :0], away) if home else (away,):
-        every = np.concatenate([before, rows[:, None]], 1)
-        looks = [rows.shape[1]]
-        pictures = core.branch(state, every.reshape(-1, looks[0]), looks, size=size).pictures
-        groups = pictures[every.shape[1] - 1 :: every.shape[1]].reshape(len(masks), starts, -1)
-        same = (groups == groups[:, :1]).all((0, 1))
-        decided = int((same & (groups[:, 0] != groups[0, 0]).any(0)).sum())
-        if decided:
-            return decided
-    return 0
+            log = logs[row, start, -1]
+            log[start:-release] = MASKS["LEFT"] if kind == "fire" else mask
+            log[:_TAP] |= mask if kind == "fire" else 0
+    rows = logs.reshape(-1, frames)
+    pictures = core.branch(state, rows, [frames], size=size).pictures
+    groups = pictures[homing :: 1 + homing].reshape(len(masks), starts, -1)
+    same = (groups == groups[:, :1]).all((0, 1))
+    return int((same & (groups[:, 0] != groups[0, 0]).any(0)).sum())
 
 
 def persists(
