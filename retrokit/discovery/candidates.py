@@ -7,14 +7,14 @@ in 40 of 56 games).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Span
-from ..values import Variable, encoding_name
+from ..values import DECODERS, Variable, encoding_name
 from .record import Recording
 
 Grade = Literal["proved", "likely", "unproved"]
@@ -163,8 +163,6 @@ def values_of(
 
 def pack(variable: Variable) -> tuple[Variable, int]:
     """Return the variable with its bytes at 0, 1, 2, … in order, and how many there are."""
-    from dataclasses import replace
-
     at = len(variable.addrs)
     terms = []
     for term in variable.terms:
@@ -231,7 +229,7 @@ def _group(
     variable = Variable(
         tuple(place(o, spans)[1] for o in offsets), encoding, place(offsets[0], spans)[0], base=base
     )
-    decoder = variable._decoder
+    decoder = DECODERS[encoding]
     if not decoder.valid(columns, base).all():
         return None
     series, start = values_of(recording, variable, offsets)

@@ -9,7 +9,16 @@ import numpy as np
 
 from ..core import Span
 from ..values import Variable
-from .candidates import Candidate, Grade, behaviour, describe, pack, place, values_of
+from .candidates import (
+    Candidate,
+    Grade,
+    behaviour,
+    by_behaviour,
+    describe,
+    pack,
+    place,
+    values_of,
+)
 from .chains import Chain, Digit, chains, drawn_zeros, to_variable
 from .poke import Moment, Prober, Unit
 from .prove import (
@@ -27,6 +36,7 @@ from .screen import Line
 Report = Callable[[str, float], None]
 CALM = 0.12  # a byte that changes in more frames than this is no digit of a score
 MOST_CHAINS = 8  # numbers on the screen that are followed up
+UNSEEN = 5  # numbers on no screen that are listed
 
 
 def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report) -> list[Candidate]:
@@ -39,7 +49,8 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
         report: Called with what is being done and the share that is finished.
 
     Returns:
-        Candidates that rose in the recording, the best first; at most one is ``proved``.
+        Candidates that rose in the recording, the best first; at most one is ``proved``. What only
+        behaves like a score, on no screen, is ``unproved``.
     """
     recording = prober.recording
     changes = recording.changes()
@@ -52,7 +63,9 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
         candidate = _candidate(prober, spans, line_digits, binary, seed)
         if candidate is not None:
             found.append(candidate)
-    return rank(found)
+    known = {offset for candidate in found for offset in candidate.offsets}
+    rest = [offset for offset in adders if offset not in known]
+    return rank([*found, *by_behaviour(recording, spans, rest, UNSEEN)])
 
 
 def _digits(
@@ -165,6 +178,8 @@ def _candidate(
     moved = behaviour(series, start)
     if not moved.rises:
         return None
+    if binary is not None:
+        cells = max(cells, len(str(moved.highest // 10**line.zeros)))
     packed, _ = pack(variable)
     moments = rising_moments(recording, variable, offsets)
     proof = prove(prober, offsets, packed, line, moments, seed)
