@@ -10,6 +10,9 @@
 #ifndef POINTS
 #define POINTS 1
 #endif
+#ifndef DEATH
+#define DEATH 40 /* frames of dying */
+#endif
 #ifndef LIVES_AT_START
 #define LIVES_AT_START 3
 #endif
@@ -88,7 +91,7 @@ void step(void) {
     if (ram[MODE] == DEMO) move(ram + X, ram + Y, time / 16 & 3);
 #endif
     if (ram[MODE] == OVER && time == 90) enter(TITLE);
-    if (ram[MODE] == DYING && time == 40) lose_life() ? set_up(PLAY) : enter(OVER);
+    if (ram[MODE] == DYING && time == DEATH) lose_life() ? set_up(PLAY) : enter(OVER);
     if (ram[MODE] == PLAY) {
         ram[LUCK] = (uint8_t)(ram[LUCK] + held);
         for (unsigned way = 0; way < 4; way++)

@@ -11,7 +11,8 @@ import pytest
 from retrokit.discovery.candidates import Behaviour, Candidate, Grade, values_of
 from retrokit.discovery.lives import play_ends
 from retrokit.discovery.poke import Prober
-from retrokit.discovery.score import find_score, known_rises, rank
+from retrokit.discovery.prove import Proof
+from retrokit.discovery.score import _grade, find_score, known_rises, rank
 from retrokit.values import Variable
 
 MODE, DEMO, SCORE, COPY, HIGH = 4, 4, 0x80, 0x90, 0xA0  # tests/cores/arena.h
@@ -121,11 +122,11 @@ def test_frames_of_the_demo_do_not_make_the_proof(arena: Arena) -> None:
     """Without fire nobody scores but the demo, which no input reaches: nothing scored."""
     played = arena("arena_bcd", fire=(), DEMO_SCORES=1)
     assert best(found(played))[0] == "proved"  # so the demo alone would be enough
-    assert found(in_play(played)) == []
+    assert all(c.grade == "unproved" for c in found(in_play(played)))
 
 
 def test_without_fire_nothing_scores(arena: Arena) -> None:
-    assert found(arena("arena_bcd", fire=())) == []
+    assert all(c.grade == "unproved" for c in found(arena("arena_bcd", fire=())))
 
 
 def test_rises_are_told_by_the_style_of_play(arena: Arena) -> None:
@@ -140,6 +141,24 @@ def graded(grade: Grade, weight: float, offset: int) -> Candidate:
     seen = Behaviour(3, 0, 0, (10,), 0.99, False, 0, 190, 2)
     evidence = {"grade": grade}
     return Candidate(Variable((offset,)), (offset,), seen, grade, evidence, weight)
+
+
+@pytest.mark.parametrize(
+    ("like", "cells", "proof", "grade"),
+    [
+        (True, 2, Proof(4, 4, 4, 12, 12), "proved"),
+        (True, 2, Proof(2, 2, 1, 4, 12), "proved"),
+        (False, 6, Proof(4, 4, 4, 12, 12), "unproved"),  # it falls, or ticks
+        (True, 6, Proof(3, 4, 4, 12, 12), "unproved"),  # a copy: once the points were not added
+        (True, 6, Proof(0, 0, 0, 12, 12), "unproved"),  # never tried
+        (True, 1, Proof(4, 4, 4, 12, 12), "likely"),  # one digit has no font partner
+        (True, 6, Proof(1, 1, 1, 12, 12), "likely"),
+        (True, 6, Proof(4, 4, 4, 0, 12), "likely"),  # the film never showed it
+        (True, 6, Proof(4, 4, 0, 0, 12), "unproved"),  # nor did a poke
+    ],
+)
+def test_grades(like: bool, cells: int, proof: Proof, grade: str) -> None:
+    assert _grade(like, cells, proof) == grade
 
 
 def test_only_one_number_can_be_the_score() -> None:

@@ -112,6 +112,14 @@ def test_a_blanked_zero_still_makes_a_cell() -> None:
     assert np.array_equal(cell.glyphs[7], FONTS["5x7"][7])
 
 
+def test_zeros_that_a_leading_digit_brings_to_light_are_not_its_own() -> None:
+    pictures = [canvas() for _ in range(10)]
+    for digit, picture in enumerate(pictures):
+        draw(picture, f"{digit}00" if digit else "0", 116, 20, 8, "5x7")
+    cell = only(find_cells(np.stack(pictures), range(10)))
+    assert (cell.left, cell.right) == (95, 100)
+
+
 def test_digits_may_come_in_any_order() -> None:
     order = [3, 1, 4, 0, 5, 9, 2, 6, 8, 7]
     cell = only(find_cells(ten()[order], order))
