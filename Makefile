@@ -31,6 +31,7 @@ check: .venv/dev.stamp
 	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: .venv/dev.stamp
+	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/host.py
 
 clean:

@@ -114,23 +114,27 @@ def _font(cells: list[Cell]) -> Cell:
     return replace(head, glyphs=glyphs)
 
 
-def drawn_zeros(line: Line, pictures: Pictures) -> int:
-    """Return how many zeros stand to the right of the number in every picture [n, h, w]."""
-    count = 0
-    width = pictures.shape[2]
-    while count < 3:
-        right = round(line.cell.right + (count + 1) * line.pitch)
-        if right > width or not all(
-            is_zero(line.cell, line.cell.cut(picture, right)) for picture in pictures
-        ):
-            return count
-        count += 1
-    return count
+def right_of(line: Line, pictures: Pictures) -> tuple[int, bool]:
+    """Look at the places to the right of a number.
 
+    Args:
+        line: The number.
+        pictures: uint16 [n, height, width] of play at different times.
 
-def is_zero(cell: Cell, part: NDArray[np.uint16]) -> bool:
-    """Tell whether a part of a picture shows this font's zero."""
-    return read_digit(cell, part) == 0
+    Returns:
+        How many zeros stand there in every picture that shows the number, and whether the next
+        place shows digits that change: then the number's last places are missing.
+    """
+    views = [picture for picture in pictures if line.read(picture) is not None]
+    zeros = 0
+    while views and zeros < 4:
+        right = round(line.cell.right + (zeros + 1) * line.pitch)
+        parts = [line.cell.cut(view, right) for view in views]
+        seen = {read_digit(line.cell, part) for part in parts}
+        if seen != {0}:
+            return zeros, len(seen - {None}) > 1
+        zeros += 1
+    return zeros, False
 
 
 def to_variable(
@@ -147,7 +151,7 @@ def to_variable(
         spans: The core's selected regions.
         zeros: Zeros drawn to the right that may lie in no RAM.
     """
-    units = {power + zeros: unit for power, unit in units.items()}
+    units = _whole_bytes({power + zeros: unit for power, unit in units.items()}, bytes_seen)
     packed = _as_bcd(units) or _as_digits(units, bytes_seen)
     if packed is not None:
         offsets, encoding, base, blank, low = packed
@@ -165,6 +169,22 @@ def to_variable(
     if len(terms) == 1:
         return terms[0], offsets
     return Variable(terms=tuple(terms), region=terms[0].region), offsets
+
+
+def _whole_bytes(
+    units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]
+) -> dict[int, Unit]:
+    """Return the units with nibbles as whole bytes where their neighbours are whole bytes."""
+    bases = {unit.base for unit in units.values() if unit.kind == "byte"}
+    if len(bases) != 1:
+        return units
+    base = bases.pop()
+    return {
+        power: Unit(unit.offset, "byte", base)
+        if unit.kind == "low" and (bytes_seen[unit.offset] & 0xF0 == base).any()
+        else unit
+        for power, unit in units.items()
+    }
 
 
 Packed = tuple[tuple[int, ...], str, int, tuple[int, ...] | None, int]

@@ -23,6 +23,7 @@ from .record import Recording
 LEAD = 20  # frames between the poke and the recorded loss
 WAITS = (150, 420, 900)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 3
+GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 GONE = 2  # V at game over: two pictures at most
 LOWS = (1, 0)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
@@ -113,7 +114,8 @@ def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | Non
     # Falls of one make up most of its moves; a new game may lift it, an extra life too.
     if losses < 1 or losses < 0.6 * moves or moves > 12 * len(series):
         return None
-    if int(full.max()) > 9 and int((full > 9).sum()) > 0.2 * full.size:
+    below = 255 if unit.kind == "byte" else 15  # -1: the game is over
+    if int(((full > 9) & (full != below)).sum()) > 0.2 * full.size:
         return None
     moments = [
         Moment(int(e), int(i) - LEAD)
@@ -198,12 +200,43 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
         if higher_control.variety < PLAY_LATER or higher_control.steers < alive.steers:
             return None
         for low in LOWS:
+            if low >= value:
+                continue
             poke = (unit.offset, unit.write(byte, low))
-            if low < value and _control(core, state, end, poke).gone(alive) and _stays(core, alive):
+            after = _value_after(prober, unit, moment, end, poke, low)
+            if after is None or not _control(core, state, end, poke).gone(alive):
+                continue
+            if _stays(core, alive):
                 control = (alive.variety, higher_control.variety)
-                return _proved(prober, suspect, moment, poke, low, control)
+                return _proved(prober, suspect, moment, after, low, control)
         return None
     return None
+
+
+def _value_after(
+    prober: Prober,
+    unit: Unit,
+    moment: Moment,
+    log: NDArray[np.uint16],
+    poke: tuple[int, int],
+    low: int,
+) -> int | None:
+    """Return the counter right after the loss that should be the last, or None if it was not.
+
+    Written 1 it must be 0 then, written 0 it must be 0 or -1; an energy bar is filled up instead.
+    And it must not fall once more while control is judged: then another life was played.
+    """
+    core = prober.core
+    core.load(prober.state(moment))
+    core.poke([poke[0]], [poke[1]])
+    judged = np.concatenate([log, np.zeros(sum(GAPS), np.uint16)])
+    ram, _ = core.record(judged, np.array([unit.offset], np.int32))
+    values = unit.read(ram[:, 0])
+    values = np.where(values > 9, values - (256 if unit.kind == "byte" else 16), values)
+    after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
+    changes = np.flatnonzero(later != after)
+    fell_again = len(changes) and int(later[changes[0]]) == after - 1
+    return after if after in ((low - 1,) if low else (0, -1)) and not fell_again else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +273,8 @@ def _control(
 
 def _stays(core: Core, before: Control) -> bool:
     """Tell whether control stays lost; a death or a level change gives it back in seconds."""
-    for _ in range(3):
-        core.record(np.zeros(240, np.uint16))
+    for gap in GAPS:
+        core.record(np.zeros(gap, np.uint16))
         if not _measure(core).gone(before):
             return False
     return True
@@ -251,17 +284,11 @@ def _proved(
     prober: Prober,
     suspect: Suspect,
     moment: Moment,
-    poke: tuple[int, int],
+    after: int,
     low: int,
     control: tuple[int, int],
 ) -> Lives:
     unit = suspect.unit
-    row, _ = prober.after(
-        moment, [[poke[1]]], [unit.offset], (LEAD + 2,), [unit.offset], pictures=False
-    )
-    after = int(unit.read(int(row[0, 0, 0])))
-    if after > 9:  # the last life is 0 and its end is -1
-        after -= 16 if unit.kind != "byte" else 256
     mask, shift = _bits(unit, prober.recording)
     evidence = {
         "control": {"untouched": control[0], "one_more": control[1], "last": "gone"},

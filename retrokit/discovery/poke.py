@@ -211,9 +211,10 @@ class Prober:
             for k in range(tries):
                 row = 1 + n * tries + k
                 value, end = int(pokes[row, n]), int(ends[row, n])
-                binary = (end - value - plain + old) % 256 == 0
-                decimal = end != plain and ((end - value - plain + old) & 15) in (0, 6, 10)
-                hits += binary or decimal
+                off = (end - value - plain + old) % 256
+                # A carry takes 100 out of a base-100 byte, and 6 more into a packed decimal.
+                carried = end != plain and (off in (100, 156) or off & 15 in (0, 6, 10))
+                hits += off == 0 or carried
             held[offset] = hits >= max(1, tries - 1)
         return held
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..values import Variable
 from .candidates import values_of
@@ -14,8 +13,6 @@ from .chains import Digit, on_one_line
 from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
 from .record import Recording
 from .screen import FONT_AGREES, Cell, Line, Pictures, find_cells, same_font
-
-Numbers = NDArray[np.int64]
 
 NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
@@ -39,12 +36,19 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
     known = {(d.unit.offset, d.unit.kind) for d in digits}
     near = {d.unit.offset + step for d in digits for step in range(-NEAR, NEAR + 1)}
     offsets = range(total) if total <= SMALL_RAM else sorted(o for o in near if 0 <= o < total)
-    kinds: tuple[Kind, ...] = ("byte",) if head.unit.kind == "byte" else ("low", "high")
+    kinds: list[tuple[Kind, int]] = [("low", 0), ("high", 0)]
+    above = int(prober.recording.initial[head.unit.offset]) & 0xF0
+    if head.unit.kind == "byte":
+        kinds = [("byte", head.unit.base)]
+    elif head.unit.kind == "low":
+        kinds.append(("byte", above))
     units = [
-        Unit(offset, kind, head.unit.base)
+        Unit(offset, kind, base)
         for offset in offsets
-        for kind in kinds
+        for kind, base in kinds
         if (offset, kind) not in known
+        # A blank has another upper nibble than the digits: there the whole byte must be written.
+        and (kind != "byte" or int(prober.recording.initial[offset]) & 0xF0 != above)
     ]
     out = list(digits)
     strip = slice(head.cell.top, head.cell.bottom)
@@ -76,14 +80,16 @@ def find_binary(prober: Prober, offset: int, moment: Moment) -> Binary | None:
     `VALUES` consecutive values must repeat the ten glyphs of the last place every ten, and the
     place before must count their turns.
     """
-    start = min(int(prober.bytes_at(moment, [offset])[0]), 255 - VALUES)
+    # Low enough that neither 256 nor the 100 of a base-100 byte is reached.
+    start = min(int(prober.bytes_at(moment, [offset])[0]), 20)
     for values in (FEW, VALUES):  # a few first: most bytes are none
         pokes = [[start + n] for n in range(values)]
         ram, pictures = prober.after(moment, pokes, [offset], kept=[offset])
         found = []
         for look in (1, 2, 0):
-            steps: Numbers = np.diff(ram[:, look, 0].astype(np.int64))
-            if (steps % 256 != 1).any():
+            ends = ram[:, look, 0].astype(np.int64)
+            steps = ends[1:] - ends[:-1]
+            if not np.isin(steps, (1, -255, -99)).all():  # a wrap is a carry: the number goes on
                 continue
             views = pictures[:, look]
             same = np.all([views[n] == views[n + 10] for n in range(values - 10)], axis=0)
@@ -247,6 +253,19 @@ def _random_bytes(packed: Variable, before: np.ndarray, rng: np.random.Generator
     return out
 
 
+def film(prober: Prober, seed: int, looks: int = 12) -> list[Moment]:
+    """Return moments of play all over the recording."""
+    recording = prober.recording
+    rng = np.random.default_rng([seed, 1])
+    out = []
+    for n in range(looks):
+        episode = n % recording.episodes
+        last = int(recording.ends[episode]) - LOOKS[-1] - 1
+        if last > 8:
+            out.append(Moment(episode, int(rng.integers(8, last))))
+    return out
+
+
 def read_film(
     prober: Prober,
     packed: Variable,
@@ -254,27 +273,19 @@ def read_film(
     line: Line,
     scale: int,
     seed: int,
-    looks: int = 12,
 ) -> tuple[int, int]:
     """Compare the number on the screen with the one in RAM at moments all over the recording."""
-    recording = prober.recording
-    rng = np.random.default_rng([seed, 1])
-    hits = shown = 0
-    for n in range(looks):
-        episode = n % recording.episodes
-        last = int(recording.ends[episode]) - LOOKS[-1] - 1
-        if last <= 8:
-            continue
-        shown += 1
-        frame = int(rng.integers(8, last))
+    moments = film(prober, seed)
+    hits = 0
+    for moment in moments:
         rows = [[-1] * len(offsets)]
-        ram, pictures = prober.after(Moment(episode, frame), rows, offsets, kept=offsets)
+        ram, pictures = prober.after(moment, rows, offsets, kept=offsets)
         hits += any(
             line.read(pictures[0, look])
             == int(packed.decode({packed.region: ram[0, look]})) // scale
             for look in range(len(LOOKS))
         )
-    return hits, shown
+    return hits, len(moments)
 
 
 def rising_moments(
@@ -290,9 +301,7 @@ def rising_moments(
     good &= frames < recording.ends[:, None] - LOOKS[-1]  # what follows must still be play
     for back in range(1, BEFORE + 1):  # one rise at a time
         good[:, back:] &= steps[:, :-back] == 0
-    all_moments = [
-        Moment(int(e), int(i) + 1 - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)
-    ]
+    all_moments = [Moment(int(e), int(i) - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)]
     if len(all_moments) <= most:
         return all_moments
     return [all_moments[i] for i in np.linspace(0, len(all_moments) - 1, most).astype(int)]

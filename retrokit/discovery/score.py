@@ -19,13 +19,14 @@ from .candidates import (
     place,
     values_of,
 )
-from .chains import Chain, Digit, chains, drawn_zeros, to_variable
+from .chains import Chain, Digit, chains, right_of, to_variable
 from .poke import Moment, Prober, Unit
 from .prove import (
     Binary,
     Proof,
     binary_units,
     extend,
+    film,
     find_binary,
     prove,
     rising_moments,
@@ -160,18 +161,17 @@ def _candidate(
     seed: int,
 ) -> Candidate | None:
     recording = prober.recording
-    moment = digits[0].moment if binary is None else binary.moment
     if binary is not None:
-        line, cells = binary.line, 2
-        line = replace(line, zeros=_zeros(prober, line, moment))
+        cells = 2
+        line, whole = _looked_around(prober, binary.line, seed)
         offsets, encoding = binary_units(binary)
         region = place(offsets[0], spans)[0]
         addrs = tuple(place(offset, spans)[1] for offset in offsets)
         variable = Variable(addrs, encoding, region, 10**line.zeros)
     else:
         chain = _longest(chains(extend(prober, digits)), digits)
-        line, cells = chain.line, len(chain.digits)
-        line = replace(line, zeros=_zeros(prober, line, moment))
+        cells = len(chain.digits)
+        line, whole = _looked_around(prober, chain.line, seed)
         seen = {unit.offset: recording.series(unit.offset) for unit in chain.units.values()}
         variable, offsets = to_variable(chain.units, seen, spans, line.zeros)
     series, start = values_of(recording, variable, offsets)
@@ -184,6 +184,8 @@ def _candidate(
     moments = rising_moments(recording, variable, offsets)
     proof = prove(prober, offsets, packed, line, moments, seed)
     grade = _grade(moved.like_a_score, cells, proof)
+    if grade == "proved" and not whole:
+        grade = "likely"
     evidence = {
         "grade": grade,
         "behaviour": describe(moved),
@@ -191,6 +193,7 @@ def _candidate(
             "cells": cells,
             "box": [line.cell.left, line.cell.top, line.cell.right, line.cell.bottom],
             "drawn_zeros": line.zeros,
+            "whole": whole,
             "film": f"{proof.film} of {proof.shown}",
         },
         "poke": {"rises": proof.rises, "added": proof.added, "read_back": proof.read},
@@ -207,10 +210,11 @@ def _candidate(
     return Candidate(variable, offsets, moved, grade, evidence, weight)
 
 
-def _zeros(prober: Prober, line: Line, moment: Moment) -> int:
-    """Return the zeros drawn behind a number, at the moment of the poke and later."""
-    _, pictures = prober.after(moment, [[-1]], [0])
-    return drawn_zeros(line, pictures[0, 1:])
+def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:
+    """Return the line with its drawn zeros, and whether it holds its last place."""
+    views = [prober.after(moment, [[-1]], [0])[1][0, 1] for moment in film(prober, seed)]
+    zeros, changing = right_of(line, np.array(views)) if views else (0, False)
+    return replace(line, zeros=zeros), not changing
 
 
 def _longest(found: list[Chain], digits: list[Digit]) -> Chain:
@@ -237,6 +241,10 @@ def rank(found: list[Candidate]) -> list[Candidate]:
     """Order candidates by grade and weight; only one number can be the score."""
     order = {"proved": 0, "likely": 1, "unproved": 2}
     found = sorted(found, key=lambda c: (order[c.grade], -c.weight))
+    first: dict[frozenset[int], Candidate] = {}
+    for candidate in found:  # one number drawn twice is one candidate
+        first.setdefault(frozenset(candidate.offsets), candidate)
+    found = list(first.values())
     for candidate in found[1:]:
         if candidate.grade == "proved":
             candidate.grade = "likely"

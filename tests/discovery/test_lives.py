@@ -133,13 +133,11 @@ def test_lives_that_end_at_0(arena: Arena, demo: dict[str, int]) -> None:
     assert lives.evidence["control"]["last"] == "gone"
 
 
-@pytest.mark.xfail(reason="engine: 255 shown at the title for a fifth of the frames: no suspect")
 def test_spare_lives_that_end_below_0(arena: Arena) -> None:
     lives = proved(lives_of(arena("arena_bcd", SPARE_LIVES=1)))
     assert (lives.last, lives.rule, lives.signed) == (-1, "lives == -1", True)
 
 
-@pytest.mark.xfail(reason="engine: one life early: a player who stands still soon dies again")
 def test_the_last_spare_life_is_not_the_end(arena: Arena) -> None:
     """With 1 written the loss leaves 0, a life to play: only the one after it ends the game."""
     lives = proved(lives_of(arena("arena_bcd", SPARE_LIVES=1, LIVES_AT_START=5)))
@@ -176,9 +174,7 @@ def test_nobody_dies_no_lives(arena: Arena) -> None:
     "death",
     [
         180,
-        pytest.param(
-            220, marks=pytest.mark.xfail(reason="engine: 4 after a loss from 1 is no last loss")
-        ),
+        220,
     ],
 )
 def test_a_long_death_is_no_end(arena: Arena, death: int) -> None:

@@ -61,7 +61,6 @@ def test_places_that_moved_are_found_blanked_with_20(arena: Arena) -> None:
     assert addrs == SIX[-len(addrs) :] and len(addrs) >= 3
 
 
-@pytest.mark.xfail(reason="engine: only nibbles are written, and 0x20 needs the whole byte")
 def test_six_bytes_low_digit_first_blanked_with_20(arena: Arena) -> None:
     """A nibble written into 0x20 gives 0x23, no digit: the whole byte must be tried."""
     candidates = found(arena("arena_digits", BLANK=0x20, POINTS=7))
@@ -77,7 +76,6 @@ def test_the_true_score_wins_over_its_copies(arena: Arena) -> None:
         assert candidate.grade == "unproved" or not copies & set(candidate.offsets)
 
 
-@pytest.mark.xfail(reason="engine: the same bytes found by two lines are offered twice")
 def test_one_number_is_one_candidate(arena: Arena) -> None:
     """Its digits show in two places, in its display copy and in the high score."""
     candidates = found(arena("arena_copies", POINTS=7))
@@ -93,7 +91,6 @@ def test_binary_scores(arena: Arena) -> None:
     assert best(candidates) == ("proved", (SCORE + 1, SCORE), "uint", 1, None)
 
 
-@pytest.mark.xfail(reason="engine: a byte whose poke carries at 100 is called a copy")
 @pytest.mark.parametrize("seed", [0, 3])
 def test_scores_of_base_100(arena: Arena, seed: int) -> None:
     """The hundreds alone are no score: the digits to their right move too."""

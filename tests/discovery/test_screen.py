@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from retrokit.discovery.chains import drawn_zeros
+from retrokit.discovery.chains import right_of
 from retrokit.discovery.screen import (
     Cell,
     Line,
@@ -288,14 +288,14 @@ def test_drawn_zeros_are_counted(zeros: int) -> None:
     for number in (3, 47, 120):
         pictures.append(canvas())
         draw(pictures[-1], str(number) + "0" * zeros, 100 + 8 * zeros, 20, 8, "5x7")
-    assert drawn_zeros(Line(font_cell(), 8), np.stack(pictures)) == zeros
+    assert right_of(Line(font_cell(), 8), np.stack(pictures)) == (zeros, False)
 
 
 def test_a_zero_that_is_not_always_there_is_no_drawn_zero() -> None:
     pictures = np.stack([canvas(), canvas()])
     for picture, text in zip(pictures, ("50", "51"), strict=True):
         draw(picture, text, 108, 20, 8, "5x7")
-    assert drawn_zeros(Line(font_cell(), 8), pictures) == 0
+    assert right_of(Line(font_cell(), 8), pictures) == (0, True)
 
 
 def test_glyphs_in_the_other_polarity_read_back() -> None:

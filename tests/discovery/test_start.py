@@ -48,7 +48,7 @@ def arcade(
         core.close()
 
 
-@pytest.mark.parametrize("system", ["arcade", "nes"])
+@pytest.mark.parametrize("system", ["arcade", pytest.param("nes", marks=pytest.mark.slow)])
 def test_coin_that_counts_only_on_the_title(arcade: Open, system: str) -> None:
     core = arcade(system)
     start = find_start(core)
