@@ -35,6 +35,7 @@ PLAY_LATER = 5  # what must remain of them in random play
 _LENGTHS = (30, 60)  # frames of futures; the longer one separates paddles that clamp at once
 PRESCREEN = 4
 _WINDOW = 112  # frames of random play between two checks
+_BRIEF = 36
 STEERED = 4  # pixels that a direction must decide; a sprite has more
 _TAP = 6  # frames
 _PLAY_SEED = 900
@@ -181,7 +182,8 @@ def persists(
 
     V must reach *at_least* in 2 of 3 checks over 336 frames, or in 3 of 6 over 672. A menu or an
     intro that a random press leaves fails, a life lost on the way does not. In one of the states
-    that passed, or the first, there must be `steering`.
+    that passed, or the first, there must be `steering`. A game that kills a random player at once
+    passes when it is obeyed at first and after 3 of 8 plays of 36 frames.
 
     Args:
         core: The core; where it stands afterwards is undefined.
@@ -190,23 +192,35 @@ def persists(
         at_least: The V that counts.
         seed: Chooses the play and the futures.
     """
+    played: Kind = "fire" if kind == "fire" else "both"
     alive: list[bytes] = []
-    for number, later in enumerate(_play(core, state, "fire" if kind == "fire" else "both", seed)):
+    for number, later in enumerate(_play(core, state, played, seed)):
         if variety(core, later, kind, enough=at_least, seed=seed) >= at_least:
             alive.append(later)
         if len(alive) >= (2 if number < 3 else 3):
             return any(steering(core, s, kind) >= STEERED for s in [state, *alive])
         if number >= 5 or number == 2 and not alive:
             break
-    return False
+    if steering(core, state, kind) < STEERED:
+        return False
+    held = 0
+    for number in range(8):
+        later = next(_play(core, state, played, seed + 200 + number, _BRIEF))
+        held += (
+            variety(core, later, kind, enough=at_least, seed=seed) >= at_least
+            and steering(core, later, kind) >= STEERED
+        )
+    return held >= 3
 
 
-def _play(core: Core, state: bytes, kind: Kind, seed: int) -> Iterator[bytes]:
+def _play(
+    core: Core, state: bytes, kind: Kind, seed: int, window: int = _WINDOW
+) -> Iterator[bytes]:
     """Yield a savestate after each window of random play, without end."""
     number = seed * 1000 + _PLAY_SEED
     while True:
         core.load(state)
-        core.record(futures(kind, number, _WINDOW - RELEASE))
+        core.record(futures(kind, number, window - RELEASE))
         state = core.save()
         yield state
         number += 1
