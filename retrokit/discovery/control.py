@@ -44,7 +44,7 @@ _PLAY_SEED = 900
 _TRIED = (*DIRECTIONS, "B", "A", "Y", "X", "L", "R", "START")
 _TRIGGERS = ("B", "A", "Y", "X", "L", "R")
 _SWITCHES = (
-    "difficulty", "color", "black", "reset", "select", "start", "mode", "coin", "pause",
+    "difficulty", "color", "black", "reset", "select", "mode", "coin", "pause",
     "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option",
 )  # fmt: skip
 _MOST_ACTIONS = 18
