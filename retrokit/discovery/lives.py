@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, steering, variety
+from .control import PLAY_LATER, quick_variety, steering
 from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
@@ -254,7 +254,7 @@ class Control:
 def _measure(core: Core) -> Control:
     """Measure control where the core stands, and leave it standing there."""
     state = core.save()
-    seen = variety(core, state, enough=PLAY_LATER)
+    seen = quick_variety(core, state)
     steers = seen > GONE and steering(core, state) > 0
     core.load(state)
     return Control(seen, steers)

@@ -21,8 +21,9 @@ from ..integration import Integration, parse_start
 from ..systems import FoundCore
 from ..team import Team
 from ..values import Variable
+from .actions import Buttons, useful_buttons
 from .candidates import Candidate, place
-from .control import Buttons, play_states, useful_buttons
+from .control import play_states
 from .lives import Lives, find_lives, play_ends
 from .poke import Prober
 from .record import Recording, join, record

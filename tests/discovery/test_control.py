@@ -9,6 +9,7 @@ import pytest
 
 from retrokit.buttons import DIRECTIONS, MASKS
 from retrokit.core import Core
+from retrokit.discovery.actions import useful_buttons
 from retrokit.discovery.control import (
     ACTIONS,
     divergence,
@@ -16,7 +17,6 @@ from retrokit.discovery.control import (
     persists,
     play_states,
     steering,
-    useful_buttons,
     variety,
 )
 from retrokit.integration import parse_start

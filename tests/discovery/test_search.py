@@ -13,8 +13,8 @@ import pytest
 from retrokit import sandbox
 from retrokit.content import Content, identify
 from retrokit.core import Span
+from retrokit.discovery.actions import Buttons
 from retrokit.discovery.candidates import Candidate, behaviour
-from retrokit.discovery.control import Buttons
 from retrokit.discovery.lives import Lives
 from retrokit.discovery.search import EPISODES, ROUNDS, Answer, Settings, search
 from retrokit.discovery.tape import Origin, Tape

@@ -1,0 +1,142 @@
+"""Actions: what each button does in play, and the action set that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..buttons import DIRECTIONS, MASKS, to_mask, to_names
+from ..core import Core
+from .control import PLAY_LATER, TAP, quick_variety
+
+# Pressed in tests of single buttons: the four directions, then the rest in RetroPad order.
+_TRIED = (*DIRECTIONS, "B", "A", "Y", "X", "L", "R", "START")
+_TRIGGERS = ("B", "A", "Y", "X", "L", "R")
+_SWITCHES = (
+    "difficulty", "color", "black", "reset", "select", "mode", "coin", "pause",
+    "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option",
+)  # fmt: skip
+_MOST_ACTIONS = 18
+_DIAGONALS = (("UP", "LEFT"), ("UP", "RIGHT"), ("DOWN", "LEFT"), ("DOWN", "RIGHT"))
+
+
+@dataclass(frozen=True)
+class Buttons:
+    """What the buttons do in play.
+
+    Attributes:
+        action_set: For each action the buttons held, the first none at all; at most 18 actions.
+        useful: Buttons that changed the picture in some state, harmful ones left out.
+        fire: The useful buttons that are no directions, the one that matters most often first.
+        pause: Buttons after a tap of which directions no longer matter.
+        harmful: Never to be pressed in play: pause, console switches, coins, START and SELECT.
+    """
+
+    action_set: list[list[str]]
+    useful: list[str]
+    fire: list[str]
+    pause: list[str]
+    harmful: list[str]
+
+
+def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
+    """Return what each RetroPad button does in play.
+
+    Args:
+        core: The core; where it stands afterwards is undefined.
+        states: Savestates of play, 8 of them: with two or three a button is soon called dead that
+            only did nothing there. `play_states` makes them.
+    """
+    switches = _switches(core)
+    tried = [name for name in _TRIED if name not in switches]
+    effects = np.stack([_effects(core, state, tried) for state in states])
+    seen = {
+        name: int((effects[:, n] != effects[:, -1]).any(1).sum()) for n, name in enumerate(tried)
+    }
+    useful = [name for name in tried if seen[name]]
+    pause = [n for n in useful if n not in DIRECTIONS and _pauses(core, states, MASKS[n])]
+    harmful = sorted({*switches, *pause, "START", "SELECT"}, key=list(MASKS).index)
+    useful = [name for name in useful if name not in harmful]
+    fire = sorted((n for n in _TRIGGERS if n in useful), key=lambda name: -seen[name])
+    fire = _without_twins(fire, tried, effects, seen)
+    return Buttons(_action_set(core, states, useful, fire), useful, fire, pause, harmful)
+
+
+def _switches(core: Core) -> list[str]:
+    """Return the buttons that the core itself names as switches of the console or the cabinet."""
+    found = []
+    for port, device, _, number, text in core.inputs():
+        named = any(word in text.lower() for word in _SWITCHES)
+        if port == 0 and device == 1 and named and number < len(MASKS):
+            found.append(to_names(1 << number)[0])
+    return sorted(set(found), key=list(MASKS).index)
+
+
+def _effects(core: Core, state: bytes, names: Sequence[str]) -> NDArray[np.uint64]:
+    """Return picture hashes [names + 1, looks] after each button; the last row held none."""
+    logs = np.zeros((len(names) + 1, 60), np.uint16)
+    for row, name in enumerate(names):
+        logs[row, :16] = MASKS[name]
+    return core.branch(state, logs, [8, 16, 30, 60], hashes=True).hashes
+
+
+def _pauses(core: Core, states: Sequence[bytes], mask: int) -> bool:
+    """Return whether a tap ends control in most states, and for more than a jump's time."""
+    lost = 0
+    for number, state in enumerate(states):
+        if not _in_control(core, state, mask, 16) and _in_control(core, state, 0, 16):
+            lost += not _in_control(core, state, mask, 150) and _in_control(core, state, 0, 150)
+        if number + 1 - lost > 0.4 * len(states):
+            return False
+    return lost >= 2
+
+
+def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:
+    core.load(state)
+    core.run(TAP, tap, see=False)
+    core.run(wait, see=False)
+    return quick_variety(core, core.save()) >= PLAY_LATER
+
+
+def _without_twins(
+    fire: list[str], tried: list[str], effects: NDArray[np.uint64], seen: dict[str, int]
+) -> list[str]:
+    """Drop a button that did just what an earlier one does, in every state and often enough."""
+    kept: list[str] = []
+    for name in fire:
+        rows = [effects[:, tried.index(other)] for other in kept]
+        if seen[name] < 3 or not any((effects[:, tried.index(name)] == row).all() for row in rows):
+            kept.append(name)
+    return kept
+
+
+def _action_set(
+    core: Core, states: Sequence[bytes], useful: list[str], fire: list[str]
+) -> list[list[str]]:
+    """Return at most 18 actions, the plainest first."""
+    stick = [[name] for name in DIRECTIONS if name in useful]
+    diagonals = [list(pair) for pair in _DIAGONALS if all([name] in stick for name in pair)]
+    if sum(_is_its_own(core, states, pair) for pair in diagonals) < 2:
+        diagonals = []
+    actions = [[], *stick, *([name] for name in fire)]
+    for trigger in fire[:2]:
+        actions += [[*names, trigger] for names in stick]
+        actions += diagonals if trigger == fire[0] else []
+        actions += [[*names, trigger] for names in diagonals]
+    if not fire:
+        actions += diagonals
+    return actions[:_MOST_ACTIONS]
+
+
+def _is_its_own(core: Core, states: Sequence[bytes], pair: list[str]) -> bool:
+    """Return whether two directions at once did in some state what neither does alone."""
+    logs = np.zeros((3, 60), np.uint16)
+    logs[:, :16] = np.array([[to_mask(pair)], *([MASKS[name]] for name in pair)])
+    for state in states:
+        both, one, other = core.branch(state, logs, [16, 30], hashes=True).hashes
+        if (both != one).any() and (both != other).any():
+            return True
+    return False
