@@ -92,7 +92,8 @@ def test_the_wheel_holds_the_package_and_the_data_and_nothing_else(
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     compiled = {name for name in names if name.startswith("retrokit/_host.")}
     code = {str(path.relative_to(source)) for path in (source / "retrokit").rglob("*.py")}
-    patterns = ("cores.toml", "integrations/**/*.yaml", "games/*/*.zip", "games/*/*.dat")
+    games = [f"games/{name}/*.{kind}" for name in ("burrow", "skydrop") for kind in ("zip", "dat")]
+    patterns = ("cores.toml", "integrations/**/*.yaml", *games)  # no variants: they are for tests
     data = {
         f"retrokit/data/{path.relative_to(source)}"
         for pattern in patterns

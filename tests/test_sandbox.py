@@ -275,22 +275,20 @@ def test_ctrl_c_without_an_answer_is_keyboard_interrupt() -> None:
 
 def test_the_second_ctrl_c_ends_the_child() -> None:
     pids: list[int] = []
-    timers = [press_after(0.8), press_after(1.2)]
+    timers: list[threading.Timer] = []
     begun = time.monotonic()
 
     def hear(pid: int) -> None:
+        if not pids:  # the second press comes while the parent waits for the stubborn child
+            timers.append(press_after(0.5))
+            os.kill(os.getpid(), signal.SIGINT)
         pids.append(pid)
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            while True:  # the presses may come before the child is there
-                sandbox.call(stubborn, on_event=hear)
-    finally:
-        for timer in timers:
-            timer.join()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.call(stubborn, on_event=hear)
+    timers[0].join()
     assert time.monotonic() - begun < 20
-    for pid in pids:
-        assert not alive(pid)
+    assert not alive(pids[0])
 
 
 def test_the_stop_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

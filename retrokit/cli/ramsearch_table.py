@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from typing import Any
 
 from ..discovery.candidates import Candidate, place
@@ -22,15 +25,18 @@ def print_answer(answer: Answer) -> None:
     actions = ["+".join(action) or "NOOP" for action in answer.buttons.action_set]
     lines += [
         ("game over", answer.terminated or "no rule found"),
-        ("actions", ",".join(actions)),
+        ("actions", ", ".join(actions)),
         ("rotation", f"{answer.rotation} degrees"),
     ]
     if answer.scoring:
         plays = [f"{style} {rises}" for style, rises in answer.scoring.items()]
         lines.append(("scored", "rises by way of playing: " + ", ".join(plays)))
     lines.append(("time", f"{answer.seconds:.0f} s, {answer.frames:,} frames recorded"))
+    width = 10_000 if output.is_plain(sys.stdout) else max(40, shutil.get_terminal_size().columns)
     for key, value in lines:
-        print(f"{key:<10}  {value}")
+        for text in textwrap.wrap(value, width - 12, break_on_hyphens=False) or [""]:
+            print(f"{key:<10}  {text}")
+            key = ""
 
 
 def _row(number: int, candidate: Candidate) -> tuple[Any, ...]:

@@ -234,7 +234,7 @@ def _group(
         return None
     series, start = values_of(recording, variable, offsets)
     seen = behaviour(series, start)
-    if not seen.like_a_score or max(seen.steps, default=0) > BIGGEST_STEP:
+    if not seen.like_a_score or seen.highest < 10 or max(seen.steps) > BIGGEST_STEP:
         return None
     round_steps = sum(step % 5 == 0 for step in seen.steps) / max(1, len(seen.steps))
     weight = (

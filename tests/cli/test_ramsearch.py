@@ -54,7 +54,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["burow"], "Did you mean burrow?"),
+        (["burow"], "Did you mean burrow"),
         (["./burrow.zip"], "there is no file"),
         (["burrow", "--core", "fbneoo"], "Did you mean fbneo?"),
         (["burrow", "--system", "arcad"], "Did you mean arcade?"),
