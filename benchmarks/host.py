@@ -186,6 +186,7 @@ def main() -> int:
     """Measure, print the table, and say whether the bar is met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the results to this file")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default {ROUNDS}")
     arguments = parser.parse_args()
     results: dict[str, Result] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -196,17 +197,17 @@ def main() -> int:
                         str(bare), "-ldl"], check=True)  # fmt: skip
         for name, (core, content) in games().items():
             print(f"{name} on {core} …", file=sys.stderr, flush=True)
-            raw = measure(core, content, bare, Path(folder) / name, ROUNDS)
+            raw = measure(core, content, bare, Path(folder) / name, arguments.rounds)
             results[name] = judge(raw) | {"core": core}
             unlike = [host for host, same in results[name]["same_ram"].items() if not same]
             if unlike:
                 print(f"{name}: RAM differs from the bare loop's: {unlike}", file=sys.stderr)
-    print(f"{date.today()}, {machine()}, {ROUNDS} rounds, ratios: median (quartiles)\n")
+    print(f"{date.today()}, {machine()}, {arguments.rounds} rounds, ratios: median (quartiles)\n")
     print(table(results))
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        record = {"date": str(date.today()), "machine": machine(), "rounds": ROUNDS, "bar": BAR,
-                  "games": results}  # fmt: skip
+        record = {"date": str(date.today()), "machine": machine(), "bar": BAR,
+                  "rounds": arguments.rounds, "games": results}  # fmt: skip
         arguments.json.write_text(json.dumps(record, indent=2) + "\n")
     missed = [name for name, result in results.items() if result["over_bare"][1] < BAR]
     if missed:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from .content import Content
 from .core import Branches, Core
 from .systems import FoundCore
 
+T = TypeVar("T")
+R = TypeVar("R")
 MOST_WORKERS = 4
 CHECKED_FRAMES = 90
 
@@ -151,15 +153,22 @@ class Team(Core):
                 hashes=hashes,
                 size=size,
             )
-        theirs = [
-            self._pool.submit(run, core, rows)
-            for core, rows in zip(self._helpers, parts[1:], strict=True)
-        ]
-        try:
-            results = [run(self, parts[0])]
-        finally:
-            waited = [future.exception() for future in theirs]
-        if any(waited):
-            raise next(error for error in waited if error)
-        results += [future.result() for future in theirs]
+        results = list(self.map(run, parts))
         return Branches(*(np.concatenate(field) for field in zip(*results, strict=True)))
+
+    def map(self, function: Callable[[Core, T], R], items: Sequence[T]) -> Iterator[R]:
+        """Yield ``function(instance, item)`` in the items' order, as many at once as work."""
+        team = [self, *self._helpers] if self._working else [self]
+        for at in range(0, len(items), len(team)):
+            some = items[at : at + len(team)]
+            theirs = [
+                self._pool.submit(function, core, item)
+                for core, item in zip(team[1:], some[1:], strict=False)
+            ]
+            try:
+                first = function(self, some[0])
+            finally:
+                wait(theirs)
+            yield first
+            for future in theirs:
+                yield future.result()

@@ -6,8 +6,9 @@ before any frame is had again by replaying a few buttons from a checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from ..policy import STYLES, random_play
+from ..team import Team
 
 Report = Callable[[float], None]
 # Number of the episode, offsets of the bytes kept, buttons [frames], ram [frames, kept].
@@ -142,41 +144,56 @@ def record(
     passes = 1 if size <= KEEP_ALL or offsets is not None else 2
     total, finished = passes * buttons.size, 0
 
-    def play(kept: NDArray[np.int32] | None, changes: NDArray[np.uint32] | None) -> Any:
+    def play(core: Core, log: NDArray[np.uint16], kept: NDArray[np.int32] | None) -> Any:
         nonlocal finished
-        ram, states = [], []
-        for number, log in enumerate(buttons):
-            core.load(state)
-            parts, points = [], []
-            for at in range(0, frames, every):
-                if kept is not None:
-                    points.append(core.save())
-                    core.load(points[-1])  # a restored run can differ from a continued one
-                piece = log[at : at + every]
-                parts.append(core.record(piece, kept, changes=changes)[0])
-                finished += len(piece)
-                report(finished / total)
-            ram.append(np.concatenate(parts))
-            states.append(points)
+        core.load(state)
+        changes = np.zeros(size, np.uint32) if kept is None else None
+        parts, points = [], []
+        for at in range(0, frames, every):
             if kept is not None:
-                keep(number, kept, log, ram[-1])
-        return np.stack(ram), states
+                points.append(core.save())
+                core.load(points[-1])  # a restored run can differ from a continued one
+            piece = log[at : at + every]
+            parts.append(core.record(piece, kept, changes=changes)[0])
+            finished += len(piece)
+            report(finished / total)
+        return np.concatenate(parts), points, changes
 
+    def initial_of(core: Core, _: None) -> NDArray[np.uint8]:
+        core.load(state)
+        return core.read()
+
+    given = offsets is not None
+    initial, *others = _each(core, initial_of, [None] * len(buttons))
     if offsets is None and passes == 1:
         offsets = np.arange(size, dtype=np.int32)
     elif offsets is None:
-        changes = np.zeros(size, np.uint32)
-        play(None, changes)
+        changes = sum(part[2] for part in _each(core, partial(play, kept=None), list(buttons)))
         offsets = np.flatnonzero((changes > 0) & (changes <= BUSY * buttons.size)).astype(np.int32)
         if len(offsets) > MOST_KEPT:  # the calmest are the likeliest counters
             calm = np.argsort(changes[offsets], kind="stable")[:MOST_KEPT]
             offsets = np.sort(offsets[calm])
-    core.load(state)
-    initial = core.read()
-    ram, checkpoints = play(offsets, None)
+    if not given:  # memory that nothing initialises differs between instances and means nothing
+        alike = np.all([initial[offsets] == other[offsets] for other in others], axis=0)
+        offsets = offsets[alike]
+    episodes_ram, checkpoints = [], []
+    for number, (ram, points, _) in enumerate(
+        _each(core, partial(play, kept=offsets), list(buttons))
+    ):
+        episodes_ram.append(ram)
+        checkpoints.append(points)
+        keep(number, offsets, buttons[number], ram)
+    ram = np.stack(episodes_ram)
     return Recording(
         state, buttons, ram, initial, offsets, [s.name for s in styles], every, checkpoints
     )
+
+
+def _each(core: Core, function: Callable[[Core, Any], Any], items: list[Any]) -> Iterable[Any]:
+    """Return the function's results for all items, from all instances of a team."""
+    if isinstance(core, Team):
+        return core.map(function, items)
+    return (function(core, item) for item in items)
 
 
 def join(first: Recording, second: Recording) -> Recording:
