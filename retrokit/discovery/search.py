@@ -42,6 +42,7 @@ PHASES = {
     "score": (0.8, 1.0),
 }
 LIVES = "finding lives and game over"
+START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
 
 
@@ -256,7 +257,11 @@ class _Hunt:
             return self._begun(self.tape)
         clock = self._enter("start", "finding the start")
         if settings.start is None:
-            start = find_start(core, report=lambda text: self._report(f"start: {text}", 0.5))
+            start = find_start(
+                core,
+                report=lambda text: self._report(f"start: {text}", 0.5),
+                budget_s=START_LIMIT_S,
+            )
         else:
             log = parse_start(settings.start)
             core.record(log)
