@@ -80,6 +80,7 @@ def call(
     with (
         tempfile.TemporaryFile() as shared,
         tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryDirectory(prefix="retrokit-") as folder,  # a killed child tidies nothing
         _patient() as presses,
     ):
         shared.truncate(binding.box_bytes())
@@ -92,6 +93,7 @@ def call(
                 try:  # the child inherits the mask: Ctrl-C never ends it halfway into its start
                     child = subprocess.Popen(
                         [sys.executable, "-c", _BOOT, json.dumps(setup)],
+                        env={**os.environ, "TMPDIR": folder},
                         pass_fds=(theirs.fileno(), shared.fileno()),
                         stdin=subprocess.DEVNULL,
                         stdout=printed,

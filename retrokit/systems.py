@@ -330,4 +330,4 @@ def _present() -> str:
     names = [core.spec.name for core in found_cores()]
     if names:
         return f"Present: {', '.join(names)}."
-    return "No core is present: pip install 'retrokit[cores]', or set RETROKIT_CORES to a folder."
+    return "No core is present: pip install '.[cores]', or set RETROKIT_CORES to a folder."

@@ -28,6 +28,7 @@ class Team(Core):
     """
 
     _helpers: list[Core]
+    _given: dict[str, str]
     _pool: ThreadPoolExecutor
     _working = False
 
@@ -49,7 +50,7 @@ class Team(Core):
             workers: Instances in all; None takes one per processor of this process, at most 4.
         """
         team = cls(found, options=options)
-        team._helpers = []
+        team._helpers, team._given = [], dict(options or {})
         try:
             team.load_content(content)
             if workers is None:
@@ -68,6 +69,23 @@ class Team(Core):
         for helper in getattr(self, "_helpers", []):
             helper.close()
         super().close()
+
+    def reopen(self) -> None:
+        """Replace every instance by a fresh one that has run a frame.
+
+        A poke can drive a game into a state that its core's savestates do not bring it back from.
+        """
+        content, count = self.content, len(self._helpers)
+        for helper in self._helpers:
+            helper.close()
+        self._helpers = []
+        super().close()
+        Core.__init__(self, self.found, options=self._given)
+        self.load_content(content)
+        for _ in range(count):
+            self._helpers.append(Core.open(self.found, content, options=self._given))
+        for core in (self, *self._helpers):
+            core.run(1)
 
     def select(self, names: Sequence[str] | None = None) -> Any:
         """Choose the regions that every instance sees as one piece; see `Core.select`."""

@@ -281,8 +281,7 @@ def _end(integration: Integration, seen: Played) -> list[Check]:
             said = f"inputs stopped mattering after this frame, and {rule!r} never held"
             if not rule:
                 said = "the game ended here, and the file has no terminated rule"
-            status: Status = "fail" if rule else "warn"
-            checks.append(Check("end", status, said, _at(seen, number, episode.lost)))
+            checks.append(Check("end", "fail", said, _at(seen, number, episode.lost)))
             break
     if not rule and not checks:
         checks.append(Check("end", "warn", "the file has no terminated rule; no game over was met"))

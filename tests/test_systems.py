@@ -148,7 +148,7 @@ def test_missing_core_says_how_to_get_it(folders: list[Path]) -> None:
     with pytest.raises(CoreNotFound) as caught:
         find_core("fbneo")
     assert f"fbneo_libretro{SUFFIX}" in caught.value.wanted
-    assert "retrokit[cores]" in caught.value.remedy
+    assert "'.[cores]'" in caught.value.remedy
     assert "Present: stella" in caught.value.remedy
     assert caught.value.exit_code == 2
 

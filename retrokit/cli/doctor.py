@@ -79,7 +79,7 @@ def _cores() -> Check:
     found = found_cores()
     folders = sorted({str(core.path.parent) for core in found})
     text = f"{len(found)} in {', '.join(folders)}" if found else "none"
-    return Check("cores", bool(found), text, "pip install 'retrokit[cores]'; retrokit cores", True)
+    return Check("cores", bool(found), text, "pip install '.[cores]'; retrokit cores", True)
 
 
 def _roms() -> Check:
@@ -91,13 +91,13 @@ def _roms() -> Check:
     if absent := [str(folder) for folder in named if not folder.is_dir()]:
         return Check("roms", False, f"no folder {', '.join(absent)}", "correct RETROKIT_ROMS")
     folders = [str(folder) for folder in rom_folders()]
-    remedy = "set RETROKIT_ROMS to folders with ROMs; for Atari: pip install 'retrokit[atari]'"
+    remedy = "set RETROKIT_ROMS to folders with ROMs; for Atari: pip install '.[atari]'"
     return Check("roms", bool(folders), ", ".join(folders) or "no folder with ROMs", remedy)
 
 
 def _torch() -> Check:
     found = _distribution("torch")
-    remedy = "needed only to train; pip install 'retrokit[train]'"
+    remedy = "needed only to train; pip install '.[train]'"
     return Check("torch", found is not None, found or "not installed", remedy)
 
 

@@ -21,13 +21,13 @@ from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
 
 LEAD = 20  # frames between the poke and the recorded loss
-WAITS = (150, 420, 900)  # frames after the loss at which control must be back, or gone
-MOST_LOSSES = 3
+WAITS = (150, 420)  # frames after the loss at which control must be back, or gone
+MOST_LOSSES = 2
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 GONE = 2  # V at game over: two pictures at most
-LOWS = (1, 0)  # what is written to make the loss the last one
+LOWS = (1, 0, 2)  # what is written to make the loss the last one; 2 where 1 stands for none
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
-TRIED = 8  # candidates that are poked
+TRIED = 5  # candidates that are poked
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,7 @@ def find_lives(
     prober: Prober,
     exclude: Sequence[int] = (),
     report: Callable[[float], None] = lambda share: None,
+    tried: set[Unit] | None = None,
 ) -> Lives | None:
     """Find the lives counter.
 
@@ -142,13 +143,17 @@ def find_lives(
         prober: The prober of a recording in which lives were lost.
         exclude: Offsets that hold something else.
         report: Called with the share that is finished.
+        tried: Units that earlier recordings of this game ruled out; those tried here are added.
 
     Returns:
         The proved counter; else the likeliest suspect, graded ``unproved``; None without suspects.
     """
+    tried = set() if tried is None else tried
     found = suspects(prober.recording, exclude)
-    for number, suspect in enumerate(found[:TRIED]):
-        report(number / min(TRIED, len(found)))
+    untried = [suspect for suspect in found if suspect.unit not in tried][:TRIED]
+    for number, suspect in enumerate(untried):
+        report(number / len(untried))
+        tried.add(suspect.unit)
         for moment in _spread(suspect.losses, MOST_LOSSES):
             lives = _last_loss(prober, suspect, moment)
             if lives is not None:
@@ -310,11 +315,13 @@ def _proved(
     return lives
 
 
-def play_ends(prober: Prober, lives: Lives | None) -> NDArray[np.int64]:
+def play_ends(
+    prober: Prober, lives: Lives | None, known: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return the frame count at which each recorded game was over, int64 [episodes].
 
     With proved lives the rule tells. Without, control is measured where the episodes end and, where
-    it is gone for good, between the checkpoints.
+    it is gone for good, between the checkpoints; ``known`` spares the first episodes that.
     """
     recording = prober.recording
     length = recording.buttons.shape[1]
@@ -329,13 +336,16 @@ def play_ends(prober: Prober, lives: Lives | None) -> NDArray[np.int64]:
     before = _measure(core)
     if before.variety < PLAY_LATER:
         return ends  # control is too weak a measure in this game
-    for episode in range(recording.episodes):
+    first = 0 if known is None else len(known)
+    ends[:first] = known if known is not None else ends[:0]
+    for episode in range(first, recording.episodes):
         low, high = 0, len(recording.checkpoints[episode]) - 1
         if not _over_at(prober, episode, high, before):
             continue
         while high - low > 1:
             middle = (low + high) // 2
-            over_here = _over_at(prober, episode, middle, before)
+            core.load(recording.checkpoints[episode][middle])
+            over_here = _measure(core).gone(before)
             low, high = (low, middle) if over_here else (middle, high)
         ends[episode] = low * recording.every  # in doubt for the earlier checkpoint
     return ends

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Core
+from ..team import Team
 from .record import Recording
 from .screen import Cell, Pictures, find_cells
 
 BEFORE = 3  # frames between the poke and the event
 LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
 KEPT_STATES = 64 << 20
+MOST_REOPENED = 6  # a core that is broken more often than this just does not repeat
 BATCH = 128  # futures whose pictures are kept at once
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
 Kind = Literal["low", "high", "byte"]
@@ -64,6 +66,7 @@ class Prober:
         self.recording = recording
         self.size = size
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
+        self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
     def state(self, moment: Moment) -> bytes:
@@ -72,6 +75,18 @@ class Prober:
         if known is not None:
             self._states.move_to_end(moment)
             return known
+        state = self._replayed(moment)
+        if isinstance(self.core, Team) and self._reopened < MOST_REOPENED:
+            if not self._as_recorded(moment):  # a poke broke the core for good
+                self._reopened += 1
+                self.core.reopen()
+                state = self._replayed(moment)
+        self._states[moment] = state
+        while len(self._states) > self._room:
+            self._states.popitem(last=False)
+        return state
+
+    def _replayed(self, moment: Moment) -> bytes:
         recording = self.recording
         point = moment.frame // recording.every
         at, state = point * recording.every, recording.checkpoints[moment.episode][point]
@@ -80,10 +95,15 @@ class Prober:
         if moment.frame > at:
             self.core.record(recording.buttons[moment.episode, at : moment.frame])
             state = self.core.save()
-        self._states[moment] = state
-        while len(self._states) > self._room:
-            self._states.popitem(last=False)
         return state
+
+    def _as_recorded(self, moment: Moment) -> bool:
+        """Tell whether RAM, where the core stands, is what was recorded before a moment."""
+        recording = self.recording
+        if not 0 < moment.frame <= recording.ends[moment.episode]:
+            return True
+        recorded = recording.ram[moment.episode, moment.frame - 1]
+        return bool((self.core.read()[recording.offsets] == recorded).all())
 
     def bytes_at(self, moment: Moment, offsets: Sequence[int]) -> NDArray[np.uint8]:
         """Return RAM bytes just before a frame."""

@@ -47,6 +47,7 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         for offset in offsets
         for kind, base in kinds
         if (offset, kind) not in known
+        and prober.recording.saved[offset]
         # A blank has another upper nibble than the digits: there the whole byte must be written.
         and (kind != "byte" or int(prober.recording.initial[offset]) & 0xF0 != above)
     ]
@@ -134,7 +135,8 @@ def _line_by_carry(cell: Cell, views: Pictures) -> Line | None:
 def _weights(prober: Prober, moment: Moment, offset: int, line: Line, look: int) -> dict[int, int]:
     """Return what each byte around a binary number's low byte adds to the number on the screen."""
     total = len(prober.recording.initial)
-    offsets = [o for o in range(offset - 4, offset + 5) if 0 <= o < total]
+    saved = prober.recording.saved
+    offsets = [o for o in range(offset - 4, offset + 5) if 0 <= o < total and saved[o]]
     before = prober.bytes_at(moment, offsets).astype(np.int64)
     rows = np.full((1 + 2 * len(offsets), len(offsets)), -1, np.int64)
     for n, byte in enumerate(before):

@@ -41,6 +41,7 @@ class Recording:
         every: Frames between checkpoints.
         checkpoints: Savestates before frames 0, every, 2·every, … of each episode.
         ends: int64 [episodes]: frames until the game was over; `ending` sets them.
+        saved: bool [ram_size]: bytes that a savestate brings back; others must not be poked.
     """
 
     state: bytes
@@ -52,11 +53,14 @@ class Recording:
     every: int
     checkpoints: list[list[bytes]] = field(repr=False)
     ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    saved: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __post_init__(self) -> None:
         """Let every episode last to its last frame until told otherwise."""
         if len(self.ends) != len(self.buttons):
             self.ends = np.full(len(self.buttons), self.buttons.shape[1], np.int64)
+        if len(self.saved) != len(self.initial):
+            self.saved = np.ones(len(self.initial), np.bool_)
 
     def ending(self, ends: NDArray[np.int64]) -> Recording:
         """Return the recording with RAM standing still once each game is over.
@@ -173,9 +177,10 @@ def record(
         if len(offsets) > MOST_KEPT:  # the calmest are the likeliest counters
             calm = np.argsort(changes[offsets], kind="stable")[:MOST_KEPT]
             offsets = np.sort(offsets[calm])
+    saved = saved_bytes(core, state)
     if not given:  # memory that nothing initialises differs between instances and means nothing
         alike = np.all([initial[offsets] == other[offsets] for other in others], axis=0)
-        offsets = offsets[alike]
+        offsets = offsets[alike & saved[offsets]]
     episodes_ram, checkpoints = [], []
     for number, (ram, points, _) in enumerate(
         _each(core, partial(play, kept=offsets), list(buttons))
@@ -185,8 +190,31 @@ def record(
         keep(number, offsets, buttons[number], ram)
     ram = np.stack(episodes_ram)
     return Recording(
-        state, buttons, ram, initial, offsets, [s.name for s in styles], every, checkpoints
+        state,
+        buttons,
+        ram,
+        initial,
+        offsets,
+        [s.name for s in styles],
+        every,
+        checkpoints,
+        saved=saved,
     )
+
+
+def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:
+    """Return which bytes of the selected regions a savestate brings back, bool [ram_size].
+
+    A poke into any other would outlive its experiment and change all that follow. It is tried on
+    an instance of its own, which is thrown away.
+    """
+    with Core.open(core.found, core.content) as fresh:
+        fresh.run(1)  # some cores cannot restore before
+        fresh.load(state)
+        before = fresh.read()
+        fresh.poke(range(len(before)), (before ^ 0xFF).tolist())
+        fresh.load(state)
+        return np.asarray(fresh.read() == before, np.bool_)
 
 
 def _each(core: Core, function: Callable[[Core, Any], Any], items: list[Any]) -> Iterable[Any]:
@@ -207,4 +235,5 @@ def join(first: Recording, second: Recording) -> Recording:
         first.styles + second.styles,
         first.every,
         first.checkpoints + second.checkpoints,
+        saved=first.saved,
     )

@@ -25,7 +25,7 @@ from .actions import Buttons, useful_buttons
 from .candidates import Candidate, place
 from .control import play_states
 from .lives import Lives, find_lives, play_ends
-from .poke import Prober
+from .poke import Prober, Unit
 from .record import Recording, join, record
 from .score import find_score, known_rises
 from .start import Start, find_start
@@ -318,9 +318,14 @@ class _Hunt:
         recording: Recording | None = None
         candidates: list[Candidate] = []
         lives: Lives | None = None
+        tried: set[Unit] = set()
+        ends: NDArray[np.int64] | None = None
         for turn in range(ROUNDS):
             clock = self._enter("record", "playing at random")
             first = turn * EPISODES
+            if turn:
+                self.core.reopen()
+                self.core.agree(start.state)
             known = recorded[first : first + EPISODES]
             more = record(
                 self.core,
@@ -340,9 +345,10 @@ class _Hunt:
             prober = Prober(self.core, recording, self._picture_size(start.state))
             clock = self._enter("lives", LIVES)
             if lives is None or lives.grade != "proved":
-                lives = find_lives(prober, (), lambda share: self._report(LIVES, share))
+                lives = find_lives(prober, (), lambda share: self._report(LIVES, share), tried)
             # A demo scores in the same bytes, so nothing counts once a game is over.
-            prober.recording = recording.ending(play_ends(prober, lives))
+            ends = play_ends(prober, lives, ends)
+            prober.recording = recording.ending(ends)
             self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
             candidates = find_score(prober, self.core.spans, settings.seed, self._report)

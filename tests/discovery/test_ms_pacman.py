@@ -37,7 +37,7 @@ LEAST_RISES = 50
 def rom() -> Path:
     folder = package_folder("ale-py", "*/roms/ms_pacman.bin")
     if folder is None:
-        pytest.skip("ale-py is not installed: pip install 'retrokit[atari]'")
+        pytest.skip("ale-py is not installed: pip install '.[atari]'")
     return folder / "ms_pacman.bin"
 
 

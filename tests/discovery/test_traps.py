@@ -135,7 +135,7 @@ def breakout() -> Callable[[tuple[str, ...]], Any]:
     """Play Breakout at random; returns its RAM, uint8 [frames, 128]."""
     folder = package_folder("ale-py", "*/roms/breakout.bin")
     if folder is None:
-        pytest.skip("ale-py is not installed: pip install 'retrokit[atari]'")
+        pytest.skip("ale-py is not installed: pip install '.[atari]'")
     content, found = identify(folder / "breakout.bin"), core_or_skip("atari2600")
 
     def play(fire: tuple[str, ...]) -> Any:
