@@ -15,7 +15,7 @@ import typer
 from .. import sandbox
 from ..buttons import to_mask
 from ..content import Content
-from ..discovery.search import ADVICE, EPISODES, Answer, Settings, search
+from ..discovery.search import EPISODES, Answer, Settings, search
 from ..discovery.tape import Tape
 from ..errors import RetrokitError, SearchFailed, UserError
 from ..integration import format_start, parse_start
@@ -87,8 +87,7 @@ def ramsearch(
     except RetrokitError as error:
         return _failed(error, game, found, run, json)
     if answer.best is None:
-        nothing = SearchFailed("nothing scored", "a score that rises in random play", ADVICE)
-        return _failed(nothing, game, found, run, json, answer)
+        return _failed(answer.failure(), game, found, run, json, answer)
     answer.integration(game).save(written, force=force)
     if json:
         output.print_json(answer.to_dict(game) | {"out": written, "recording": run.kept})
@@ -260,8 +259,8 @@ def _failed(
             "game": game.name, "system": game.system, "core": found.spec.name,
             "rom_sha1": {game.name: game.sha1}, "scored": False, "candidates": [],
         }  # fmt: skip
-        known |= {"out": None, "recording": run.kept, "error": error.to_dict()}
-        output.print_json((answer.to_dict(game) if answer else {}) | known)
+        known |= answer.to_dict(game) if answer else {}
+        output.print_json(known | {"out": None, "recording": run.kept, "error": error.to_dict()})
     elif answer is not None:
         print_answer(answer)
     output.report(error, json=False)

@@ -109,6 +109,12 @@ class Candidate:
     evidence: dict[str, Any] = field(default_factory=dict)
     weight: float = 0.0
 
+    @property
+    def shown(self) -> bool:
+        """Whether it is a number of several digits that the screen showed as RAM held it."""
+        screen, poke = self.evidence.get("screen", {}), self.evidence.get("poke", {})
+        return bool(screen.get("cells", 0) >= 2 and poke.get("read_back", 0))
+
     def to_dict(self, rank: int) -> dict[str, Any]:
         """Return the candidate with the keys of the integration file."""
         v = self.variable

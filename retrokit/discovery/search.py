@@ -130,15 +130,19 @@ class Answer:
             }
         return out
 
+    def failure(self) -> SearchFailed:
+        """Return why no integration can be written."""
+        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
+        return SearchFailed(found, "a score that rises in random play", ADVICE)
+
     def integration(self, content: Content) -> Integration:
         """Return the integration, with its evidence.
 
         Raises:
             SearchFailed: No candidate is good enough to write down.
         """
-        best = self.best
-        if best is None:
-            raise SearchFailed("nothing scored", remedy=ADVICE)
+        if (best := self.best) is None:
+            raise self.failure()
         variables: dict[str, Variable] = {"score": best.variable}
         evidence: dict[str, Any] = {
             "tool": f"retrokit {__version__}",
@@ -356,8 +360,9 @@ class _Hunt:
             if candidates and candidates[0].grade == "proved":
                 break
         assert recording is not None
-        good = [c for c in candidates if c.grade != "unproved"]
-        return (candidates if good else []), lives, prober.recording
+        if all(c.grade == "unproved" for c in candidates):  # what is no number on the screen goes
+            candidates = [c for c in candidates if c.shown]
+        return candidates, lives, prober.recording
 
     def _keep(
         self,
@@ -382,8 +387,7 @@ class _Hunt:
 
     def _picture_size(self, state: bytes) -> tuple[int, int]:
         self.core.load(state)
-        self.core.run(1)
-        self.core.run(1)
+        self.core.run(2)
         return self.core.frame_size
 
     def _enter(self, phase: str, stage: str) -> float:
