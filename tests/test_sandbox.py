@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -239,6 +240,18 @@ def load_bad_state(emit: sandbox.Emit, found: FoundCore, content: Content) -> No
 def test_core_errors_in_the_child_are_no_crash(fake_core, fake_content) -> None:
     with pytest.raises(SavestateRefused):
         sandbox.run(load_bad_state, fake_core("counter"), fake_content())
+
+
+def leaves_a_folder_and_dies(emit: sandbox.Emit) -> None:
+    emit(tempfile.mkdtemp(prefix="retrokit-"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_child_leaves_no_folder() -> None:
+    seen: list[str] = []
+    with pytest.raises(CoreCrashed):
+        sandbox.call(leaves_a_folder_and_dies, on_event=seen.append)
+    assert seen and not Path(seen[0]).exists()
 
 
 # -- Ctrl-C --------------------------------------------------------------------------------------

@@ -79,3 +79,20 @@ def test_closing_closes_all(fake_core, fake_content) -> None:
     for core in (team, helper):
         with pytest.raises(CoreStateError):
             core.run(1)
+
+
+def test_reopening_gives_fresh_instances(team: Team) -> None:
+    state = team.save()
+    old = list(team._helpers)
+    team.reopen()
+    assert len(team._helpers) == len(old) and not set(map(id, old)) & set(map(id, team._helpers))
+    team.load(state)
+    assert team.agree(state)
+    assert team.branch(state, np.zeros((9, 5), np.uint16), [5], hashes=True).hashes.all()
+
+
+def test_map_keeps_the_order(team: Team) -> None:
+    assert team.agree(team.save())
+    assert list(team.map(lambda core, item: (item, core.ram_size > 0), range(7))) == [
+        (item, True) for item in range(7)
+    ]

@@ -117,6 +117,12 @@ def test_a_rule_that_never_holds_is_told_where_the_game_ended(check):
     assert 1260 - 240 <= end.where.frame <= 1260
 
 
+def test_a_file_without_a_rule_falls_short_where_the_game_ends(check):
+    verdict = check(terminated=None, frames=6000)
+    assert failed(verdict) == {"end"}
+    assert "the file has no terminated rule" in seen(verdict, "end")
+
+
 def test_a_rule_that_cuts_the_last_life(check):
     verdict = check(terminated="lives == 1")
     assert failed(verdict) == {"end"}
