@@ -25,7 +25,7 @@ WAITS = (150, 420)  # frames after the loss at which control must be back, or go
 MOST_LOSSES = 2
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 GONE = 2  # V at game over: two pictures at most
-LOWS = (1, 0, 2)  # what is written to make the loss the last one; 2 where 1 stands for none
+LOWS = (1, 0)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
 TRIED = 5  # candidates that are poked
 
