@@ -15,8 +15,7 @@ The tree::
     │   ├── SavestateRefused a savestate that is not for this core, content or version
     │   ├── CoreCrashed      the core died in its sandbox
     │   └── CoreTimeout      the core did not come back in time
-    ├── SearchFailed         the search ended without an answer (nothing scored, no start)
-    └── VerificationFailed   an integration does not hold on the real core
+    └── SearchFailed         the search ended without an answer (nothing scored, no start)
 """
 
 from __future__ import annotations
@@ -129,7 +128,3 @@ class CoreTimeout(CoreError):
 
 class SearchFailed(RetrokitError):
     """The search ended without an answer it could stand behind."""
-
-
-class VerificationFailed(RetrokitError):
-    """An integration does not hold on the real core."""
