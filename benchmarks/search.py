@@ -19,7 +19,8 @@ from typing import Any
 
 from retrokit import sandbox
 from retrokit.content import identify
-from retrokit.discovery.search import Settings, search
+from retrokit.discovery.answer import Settings
+from retrokit.discovery.search import search
 from retrokit.systems import core_for, package_folder
 
 REPO = Path(__file__).resolve().parent.parent

@@ -15,7 +15,8 @@ import typer
 from .. import sandbox
 from ..buttons import to_mask
 from ..content import Content
-from ..discovery.search import EPISODES, Answer, Settings, search
+from ..discovery.answer import Answer, Settings
+from ..discovery.search import EPISODES, search
 from ..discovery.tape import Tape
 from ..errors import RetrokitError, SearchFailed, UserError
 from ..integration import format_start, parse_start

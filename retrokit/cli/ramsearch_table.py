@@ -7,8 +7,8 @@ import sys
 import textwrap
 from typing import Any
 
+from ..discovery.answer import Answer
 from ..discovery.candidates import Candidate, place
-from ..discovery.search import Answer
 from . import output
 
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..buttons import DIRECTIONS
 from ..content import Content
-from ..core import Span
-from ..errors import NoMemory, SearchFailed
-from ..integration import Integration, parse_start
+from ..errors import NoMemory
+from ..integration import parse_start
 from ..systems import FoundCore
 from ..team import Team
-from ..values import Variable
 from .actions import Buttons, useful_buttons
-from .candidates import Candidate, place
+from .answer import Answer, Settings
+from .candidates import Candidate
 from .control import play_states
 from .lives import Lives, find_lives, play_ends
 from .poke import Prober, Unit
@@ -44,146 +40,6 @@ PHASES = {
 LIVES = "finding lives and game over"
 START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user can set.
-
-    Attributes:
-        frames: Frames to record in all, over `EPISODES` episodes.
-        seed: Of all random choices.
-        actions: The action set, or None to find out which buttons matter.
-        start: Start sequence in the integration's form, or None to find it.
-        resume: Recording to go on with, or None; its start and actions are used.
-    """
-
-    frames: int = 9000
-    seed: int = 0
-    actions: tuple[tuple[str, ...], ...] | None = None
-    start: tuple[str, ...] | None = None
-    resume: Path | None = None
-
-
-@dataclass
-class Answer:
-    """What the search found; ``candidates`` is empty when nothing scored."""
-
-    core: str
-    core_version: str
-    rotation: int
-    spans: tuple[Span, ...]
-    start_buttons: list[str]
-    buttons: Buttons
-    candidates: list[Candidate]
-    lives: Lives | None
-    frames: int
-    seconds: float
-    settings: Settings
-    timings: dict[str, float] = field(default_factory=dict)
-    scoring: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def best(self) -> Candidate | None:
-        """The candidate an integration can be written from."""
-        if self.candidates and self.candidates[0].grade != "unproved":
-            return self.candidates[0]
-        return None
-
-    @property
-    def terminated(self) -> str:
-        """The rule of game over, empty when none was found."""
-        return "" if self.lives is None or self.lives.grade == "unproved" else self.lives.rule
-
-    def to_dict(self, content: Content) -> dict[str, Any]:
-        """Return the answer with the keys of the integration file."""
-        lives = self.lives
-        out: dict[str, Any] = {
-            "game": content.name,
-            "system": content.system,
-            "core": self.core,
-            "core_version": self.core_version,
-            "rom_sha1": {content.name: content.sha1},
-            "scored": bool(self.candidates),
-            "candidates": [c.to_dict(n + 1) for n, c in enumerate(self.candidates)],
-            "lives_addr": None if lives is None else place(lives.offset, self.spans)[1],
-            "lives_grade": None if lives is None else lives.grade,
-            "start_buttons": self.start_buttons,
-            "action_set": self.buttons.action_set,
-            "rotate": self.rotation,
-            "terminated": self.terminated,
-            "frames": self.frames,
-            "seconds": round(self.seconds, 2),
-            "timings": {name: round(value, 2) for name, value in self.timings.items()},
-            "play": self.scoring,
-            "seed": self.settings.seed,
-        }
-        if lives is not None:
-            out["lives"] = {
-                "grade": lives.grade,
-                "region": place(lives.offset, self.spans)[0],
-                "mask": lives.mask,
-                "shift": lives.shift,
-                "start": lives.start,
-                "cuts_last_life": lives.cuts_last_life,
-                "evidence": lives.evidence,
-            }
-        return out
-
-    def failure(self) -> SearchFailed:
-        """Return why no integration can be written."""
-        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
-        return SearchFailed(found, "a score that rises in random play", ADVICE)
-
-    def integration(self, content: Content) -> Integration:
-        """Return the integration, with its evidence.
-
-        Raises:
-            SearchFailed: No candidate is good enough to write down.
-        """
-        if (best := self.best) is None:
-            raise self.failure()
-        variables: dict[str, Variable] = {"score": best.variable}
-        evidence: dict[str, Any] = {
-            "tool": f"retrokit {__version__}",
-            "frames": self.frames,
-            "seed": self.settings.seed,
-            "score": best.evidence,
-        }
-        if self.lives is not None and self.lives.grade != "unproved":
-            region, addr = place(self.lives.offset, self.spans)
-            variables["lives"] = Variable(
-                (addr,),
-                "uint",
-                region,
-                mask=self.lives.mask,
-                shift=self.lives.shift,
-                signed=self.lives.signed,
-            )
-            evidence["lives"] = {"grade": self.lives.grade, **self.lives.evidence}
-            if self.lives.flag is not None:
-                region, addr = place(self.lives.flag.offset, self.spans)
-                variables["game_over"] = Variable((addr,), "uint", region)
-        return Integration(
-            game=content.name,
-            system=content.system,
-            core=self.core,
-            core_version=self.core_version,
-            rom_sha1={content.name: content.sha1},
-            variables=variables,
-            action_set=tuple(tuple(action) for action in self.buttons.action_set),
-            start_buttons=tuple(self.start_buttons),
-            rotate=self.rotation,
-            terminated=self.terminated,
-            cuts_last_life=bool(self.lives and self.terminated and self.lives.cuts_last_life),
-            evidence=evidence,
-        )
-
-
-ADVICE = (
-    "Try more play (--frames 30000), another --seed, other --actions (is a fire button in them?) "
-    "or give the start sequence with --start."
-)
 
 
 def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> Answer:

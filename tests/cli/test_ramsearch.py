@@ -18,7 +18,7 @@ import pytest
 from retrokit.cli import main, ramsearch
 from retrokit.cli.ramsearch_table import why
 from retrokit.core import Span
-from retrokit.discovery.search import Settings
+from retrokit.discovery.answer import Settings
 from retrokit.discovery.tape import Origin, Tape
 from retrokit.errors import CoreNotFound
 from retrokit.systems import core_for

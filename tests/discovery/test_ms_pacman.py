@@ -17,7 +17,8 @@ from retrokit import sandbox
 from retrokit.buttons import MASKS, to_mask
 from retrokit.content import identify
 from retrokit.core import Core
-from retrokit.discovery.search import Answer, Settings, search
+from retrokit.discovery.answer import Answer, Settings
+from retrokit.discovery.search import search
 from retrokit.errors import CoreNotFound
 from retrokit.policy import STYLES, random_play
 from retrokit.systems import FoundCore, core_for, package_folder

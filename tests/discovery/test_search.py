@@ -14,9 +14,10 @@ from retrokit import sandbox
 from retrokit.content import Content, identify
 from retrokit.core import Span
 from retrokit.discovery.actions import Buttons
+from retrokit.discovery.answer import Answer, Settings
 from retrokit.discovery.candidates import Candidate, behaviour
 from retrokit.discovery.lives import Lives
-from retrokit.discovery.search import EPISODES, ROUNDS, Answer, Settings, search
+from retrokit.discovery.search import EPISODES, ROUNDS, search
 from retrokit.discovery.tape import Origin, Tape
 from retrokit.errors import CoreNotFound, NoMemory, SearchFailed, UserError
 from retrokit.integration import Integration

@@ -14,7 +14,8 @@ import pytest
 from retrokit.buttons import MASKS
 from retrokit.content import Content, identify
 from retrokit.core import Core
-from retrokit.discovery.search import Answer, Settings, search
+from retrokit.discovery.answer import Answer, Settings
+from retrokit.discovery.search import search
 from retrokit.errors import CoreNotFound, SearchFailed
 from retrokit.policy import STYLES, random_play
 from retrokit.systems import FoundCore, core_for, data_path, package_folder
