@@ -43,7 +43,10 @@ class Settings:
 
 @dataclass
 class Answer:
-    """What the search found; ``candidates`` is empty when nothing scored."""
+    """What the search found; ``candidates`` is empty when nothing scored.
+
+    ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
+    """
 
     core: str
     core_version: str
@@ -58,6 +61,8 @@ class Answer:
     settings: Settings
     timings: dict[str, float] = field(default_factory=dict)
     scoring: dict[str, int] = field(default_factory=dict)
+    nearest: list[Candidate] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
 
     @property
     def best(self) -> Candidate | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..core import Span
 from ..values import DECODERS, Variable, encoding_name
 from .record import Recording
+from .screen import Line
 
 Grade = Literal["proved", "likely", "unproved"]
 Series = NDArray[np.int64]
@@ -100,6 +101,7 @@ class Candidate:
         grade: How well it is established.
         evidence: What was tried and what came out, ready for the integration file.
         weight: Orders candidates of one grade.
+        line: How the number is read on the screen, where it is drawn.
     """
 
     variable: Variable
@@ -108,6 +110,7 @@ class Candidate:
     grade: Grade = "unproved"
     evidence: dict[str, Any] = field(default_factory=dict)
     weight: float = 0.0
+    line: Line | None = None
 
     @property
     def shown(self) -> bool:

@@ -207,7 +207,7 @@ def _candidate(
         + 0.1 * len(str(moved.highest))
         - 1.5 * moved.clock
     )
-    return Candidate(variable, offsets, moved, grade, evidence, weight)
+    return Candidate(variable, offsets, moved, grade, evidence, weight, line)
 
 
 def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:

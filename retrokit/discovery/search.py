@@ -88,6 +88,8 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             settings=settings,
             timings=timings,
             scoring=known_rises(recording, candidates[0]) if candidates else {},
+            nearest=hunt.nearest,
+            ends=recording.ends.tolist(),
         )
 
 
@@ -105,6 +107,7 @@ class _Hunt:
         self.core, self.settings, self.emit, self.timings = core, settings, emit, timings
         self.tape = tape
         self.phase = PHASES["start"]
+        self.nearest: list[Candidate] = []
 
     def _report(self, stage: str, share: float) -> None:
         low, high = self.phase
@@ -217,6 +220,7 @@ class _Hunt:
                 break
         assert recording is not None
         if all(c.grade == "unproved" for c in candidates):  # what is no number on the screen goes
+            self.nearest = [c for c in candidates if not c.shown]
             candidates = [c for c in candidates if c.shown]
         return candidates, lives, prober.recording
 
