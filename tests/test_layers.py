@@ -21,7 +21,7 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry"}
+PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "buttons": {"errors"},
@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "content": {"errors", "systems"},
     "host": {"errors", "_host"},  # the compiled extension, and its one importer
     "savestate": {"errors"},
+    "png": set(),
     "core": DATA | {"host", "savestate"},
     "team": DATA | {"core"},
     "sandbox": DATA | {"host", "core"},

@@ -93,6 +93,13 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         )
 
 
+def find_play(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> None:
+    """Find the start and the useful buttons alone; what is emitted and raised is `search`'s."""
+    with Team.open(found, content) as core:
+        core.agree()
+        _Hunt(core, settings, emit, {}, None).begin()
+
+
 class _Hunt:
     """One search: the core, what is known so far, and where the time went."""
 
@@ -145,9 +152,17 @@ class _Hunt:
             tuple(tuple(action) for action in buttons.action_set),
             tuple(buttons.fire),
             start.state,
+            core.content.name,
+            core.content.system,
+            core.info.fps,
+            self._memory(start.state),
         )
         self.emit(("origin", origin))
         return start, buttons
+
+    def _memory(self, state: bytes) -> bytes:
+        self.core.load(state)
+        return self.core.read().tobytes()
 
     def _given(self) -> Buttons | None:
         """Return the buttons of a given action set; all that are no directions count as fire."""

@@ -35,6 +35,9 @@ class Origin:
         action_set: The buttons held in each action.
         fire: The fire buttons.
         state: Savestate after the start sequence.
+        game, system: Name and system of the content; empty in files of older versions.
+        fps: Frames a second of play.
+        memory: All bytes of the regions in ``state``; empty in files of older versions.
     """
 
     rom_sha1: str
@@ -47,6 +50,10 @@ class Origin:
     action_set: tuple[tuple[str, ...], ...]
     fire: tuple[str, ...]
     state: bytes
+    game: str = ""
+    system: str = ""
+    fps: float = 60.0
+    memory: bytes = b""
 
     def check(self, path: Path, **found: Any) -> None:
         """Refuse to go on with something else than was recorded.
@@ -153,6 +160,10 @@ class Tape:
                     action_set=_texts("+".join(action) for action in origin.action_set),
                     fire=_texts(origin.fire),
                     state=np.frombuffer(origin.state, np.uint8),
+                    game=np.array(origin.game),
+                    system=np.array(origin.system),
+                    fps=np.array(origin.fps),
+                    memory=np.frombuffer(origin.memory, np.uint8),
                 )
             temporary.replace(path)
         except OSError as error:
@@ -202,6 +213,10 @@ class Tape:
             tuple(tuple(filter(None, text.split("+"))) for text in arrays["action_set"].tolist()),
             tuple(arrays["fire"].tolist()),
             arrays["state"].tobytes(),
+            str(arrays.get("game", "")),
+            str(arrays.get("system", "")),
+            float(arrays.get("fps", 60.0)),
+            arrays["memory"].tobytes() if "memory" in arrays else b"",
         )
         episodes = len(arrays["restarts"])
         logs = arrays["buttons"].astype(np.uint16).reshape(episodes, -1 if episodes else 0)
