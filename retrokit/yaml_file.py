@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import yaml
 
 from .errors import IntegrationError, UserError
+from .files import whole_file
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]{0,400})|[-+]?0x[0-9A-Fa-f]{1,300}")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
@@ -298,7 +299,7 @@ def dump_yaml(fields: Mapping[str, Any]) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str, force: bool) -> None:
-    """Write a file as a whole or not at all: temporary file, fsync, rename.
+    """Write a file as a whole or not at all.
 
     Raises:
         UserError: The file exists and *force* is false, or it cannot be written.
@@ -306,15 +307,5 @@ def write_text(path: str | os.PathLike[str], text: str, force: bool) -> None:
     target = Path(path)
     if target.exists() and not force:
         raise UserError(f"{target} exists", remedy="Give another name, or force to overwrite it.")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        try:
-            with open(temporary, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}", "a writable place") from None
+    with whole_file(target) as stream:
+        stream.write(text.encode())

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..core import Span
 from ..errors import UserError
+from ..files import reading, whole_file
 
 
 @dataclass(frozen=True)
@@ -139,39 +138,28 @@ class Tape:
         ram = np.zeros(shape, np.uint8)
         if ram.size:
             ram = np.memmap(self._file, np.uint8, "r", shape=shape)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with temporary.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    ram=ram,
-                    offsets=self.offsets,
-                    buttons=self.buttons.reshape(-1),
-                    restarts=np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1],
-                    rom_sha1=np.array(origin.rom_sha1),
-                    core=np.array(origin.core),
-                    core_version=np.array(origin.core_version),
-                    regions=_texts(span.region for span in origin.spans),
-                    region_starts=np.array([span.start for span in origin.spans], np.int64),
-                    region_sizes=np.array([span.size for span in origin.spans], np.int64),
-                    seed=np.array(origin.seed),
-                    frames=np.array(origin.frames),
-                    start_buttons=_texts(origin.start_buttons),
-                    action_set=_texts("+".join(action) for action in origin.action_set),
-                    fire=_texts(origin.fire),
-                    state=np.frombuffer(origin.state, np.uint8),
-                    game=np.array(origin.game),
-                    system=np.array(origin.system),
-                    fps=np.array(origin.fps),
-                    memory=np.frombuffer(origin.memory, np.uint8),
-                )
-            temporary.replace(path)
-        except OSError as error:
-            raise UserError(
-                f"cannot write the recording {path} ({error.strerror})", "a writable place"
-            ) from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path, "the recording ") as file:
+            np.savez_compressed(
+                file,
+                ram=ram,
+                offsets=self.offsets,
+                buttons=self.buttons.reshape(-1),
+                restarts=np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1],
+                rom_sha1=np.array(origin.rom_sha1),
+                core=np.array(origin.core),
+                core_version=np.array(origin.core_version),
+                **span_arrays(origin.spans),
+                seed=np.array(origin.seed),
+                frames=np.array(origin.frames),
+                start_buttons=texts(origin.start_buttons),
+                action_set=texts("+".join(action) for action in origin.action_set),
+                fire=texts(origin.fire),
+                state=np.frombuffer(origin.state, np.uint8),
+                game=np.array(origin.game),
+                system=np.array(origin.system),
+                fps=np.array(origin.fps),
+                memory=np.frombuffer(origin.memory, np.uint8),
+            )
 
     @classmethod
     def load(cls, path: Path) -> Tape:
@@ -180,33 +168,18 @@ class Tape:
         Raises:
             UserError: There is no such file, or it is something else, or damaged.
         """
-        try:
+        with reading(path, "recording", "a file that ramsearch --record or Ctrl-C has written"):
             with path.open("rb") as file, np.load(file) as arrays:
                 return cls._read({name: arrays[name] for name in arrays.files})
-        except FileNotFoundError:
-            raise UserError(f"there is no recording {path}") from None
-        except (
-            OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error,
-        ) as error:  # fmt: skip
-            raise UserError(
-                f"{path} is no recording, or it is damaged ({error})",
-                "a file that ramsearch --record or Ctrl-C has written",
-            ) from None
 
     @classmethod
     def _read(cls, arrays: dict[str, NDArray[Any]]) -> Tape:
         tape = cls()
-        regions = zip(
-            arrays["regions"].tolist(),
-            arrays["region_starts"].tolist(),
-            arrays["region_sizes"].tolist(),
-            strict=True,
-        )
         tape.origin = Origin(
             str(arrays["rom_sha1"]),
             str(arrays["core"]),
             str(arrays["core_version"]),
-            tuple(Span(*span) for span in regions),
+            spans_of(arrays),
             int(arrays["seed"]),
             int(arrays["frames"]),
             tuple(arrays["start_buttons"].tolist()),
@@ -227,5 +200,21 @@ class Tape:
         return tape
 
 
-def _texts(texts: Iterable[str]) -> NDArray[np.str_]:
-    return np.array(list(texts), np.str_)
+def span_arrays(spans: Sequence[Span]) -> dict[str, Any]:
+    """Return the selected regions as the arrays of a ``.npz``; `spans_of` reads them."""
+    return {
+        "regions": texts(span.region for span in spans),
+        "region_starts": np.array([span.start for span in spans], np.int64),
+        "region_sizes": np.array([span.size for span in spans], np.int64),
+    }
+
+
+def spans_of(arrays: Mapping[str, NDArray[Any]]) -> tuple[Span, ...]:
+    """Return the regions that `span_arrays` wrote."""
+    columns = [arrays[name].tolist() for name in ("regions", "region_starts", "region_sizes")]
+    return tuple(Span(*span) for span in zip(*columns, strict=True))
+
+
+def texts(lines: Iterable[str]) -> NDArray[np.str_]:
+    """Return lines of text as an array that needs no pickle."""
+    return np.array(list(lines), np.str_)
