@@ -59,6 +59,6 @@ def reading(path: Path, what: str, wanted: str) -> Iterator[None]:
         raise UserError(f"there is no {what} {path}", wanted) from None
     except (
         OSError, ValueError, LookupError, TypeError, ArithmeticError, EOFError, RuntimeError,
-        SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error,
+        SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error, UserError,
     ) as error:  # fmt: skip
         raise UserError(f"{path} is no {what}, or it is damaged ({error})", wanted) from None

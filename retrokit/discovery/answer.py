@@ -13,6 +13,7 @@ from ..errors import SearchFailed
 from ..integration import Integration
 from ..values import Variable
 from .actions import Buttons
+from .bundle import Bundle
 from .candidates import Candidate, place
 from .lives import Lives
 
@@ -46,6 +47,7 @@ class Answer:
     """What the search found; ``candidates`` is empty when nothing scored.
 
     ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
+    ``bundle`` holds the experiments that the best candidate and the lives rest on.
     """
 
     core: str
@@ -63,6 +65,7 @@ class Answer:
     scoring: dict[str, int] = field(default_factory=dict)
     nearest: list[Candidate] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    bundle: Bundle | None = None
 
     @property
     def best(self) -> Candidate | None:

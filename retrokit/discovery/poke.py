@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from ..team import Team
+from .bundle import Experiment, Witness, fingerprint
 from .record import Recording
 from .screen import Cell, Pictures, find_cells
 
@@ -60,11 +61,18 @@ class Unit:
 class Prober:
     """States before any recorded frame, and futures from there with other bytes."""
 
-    def __init__(self, core: Core, recording: Recording, size: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        core: Core,
+        recording: Recording,
+        size: tuple[int, int],
+        witness: Witness | None = None,
+    ) -> None:
         """Take a core with the recording's content loaded; ``size`` is the picture's."""
         self.core = core
         self.recording = recording
         self.size = size
+        self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
@@ -118,6 +126,8 @@ class Prober:
         looks: Sequence[int] = LOOKS,
         kept: Sequence[int] = (),
         pictures: bool = True,
+        log: NDArray[np.uint16] | None = None,
+        proof: bool = False,
     ) -> tuple[NDArray[np.uint8], Pictures]:
         """Poke before ``moment`` and replay the recorded buttons.
 
@@ -128,25 +138,57 @@ class Prober:
             looks: Frames run at each look.
             kept: Offsets to read at each look.
             pictures: Take pictures too.
+            log: Buttons to press instead of the recorded ones.
+            proof: Tell the witness.
 
         Returns:
             ram uint8 [branches, looks, kept], pictures uint16 [branches, looks, height, width].
         """
         values = np.asarray(pokes, np.int64)
         where = np.where(values >= 0, np.asarray(offsets, np.int64), -1)
-        end = moment.frame + looks[-1]
-        buttons = self.recording.buttons[moment.episode, moment.frame : end]
-        if len(buttons) < looks[-1]:
-            buttons = np.pad(buttons, (0, looks[-1] - len(buttons)))
+        if log is None:
+            log = self.recording.buttons[moment.episode, moment.frame : moment.frame + looks[-1]]
+            log = np.pad(log, (0, looks[-1] - len(log)))
         result = self.core.branch(
             self.state(moment),
-            buttons,
+            log,
             looks,
             pokes=(where, np.maximum(values, 0)),
             kept=np.asarray(kept, np.int32) if len(kept) else None,
             size=self.size if pictures else None,
         )
+        if proof:
+            views = result.pictures if pictures else None
+            self.tell(moment, values, offsets, log, looks, kept, result.ram, views)
         return result.ram, result.pictures
+
+    def tell(
+        self,
+        moment: Moment,
+        rows: NDArray[np.int64] | Sequence[Sequence[int]],
+        offsets: Sequence[int] | NDArray[np.int64],
+        log: NDArray[np.uint16],
+        looks: Sequence[int],
+        kept: Sequence[int],
+        ram: NDArray[np.uint8],
+        pictures: Pictures | None = None,
+        control: Sequence[Sequence[int]] = (),
+    ) -> None:
+        """Tell the witness of an experiment that was made; see `after` and `Experiment`."""
+        views = () if pictures is None else pictures
+        hashes = np.array([[fingerprint(view) for view in row] for row in views], np.uint64)
+        self.witness.latest = Experiment(
+            *moment,
+            fingerprint(self.bytes_at(moment, self.recording.offsets.tolist())),
+            np.array(rows, np.int64),
+            np.array(offsets, np.int64),
+            np.array(log, np.uint16),
+            np.array(looks, np.int64),
+            np.array(kept, np.int64),
+            ram,
+            hashes.reshape(-1, len(looks)) if len(hashes) else np.zeros((0, 0), np.uint64),
+            np.array(control, np.int64).reshape(-1, 2),
+        )
 
     def events(self, offset: int) -> list[Moment]:
         """Return moments just before a byte's own changes; rises only, where it has any."""

@@ -208,6 +208,7 @@ def prove(
     rng = np.random.default_rng(seed)
     scale = 10**line.zeros
     added = rises = read = 0
+    prober.witness.begin()
 
     def number(row: np.ndarray) -> int:
         return int(packed.decode({packed.region: row.astype(np.uint8)}))
@@ -215,7 +216,8 @@ def prove(
     for moment in moments:
         before = prober.bytes_at(moment, offsets)
         poke = _random_bytes(packed, before, rng)
-        ram, pictures = prober.after(moment, [[-1] * len(offsets), poke], offsets, kept=offsets)
+        rows = [[-1] * len(offsets), poke]
+        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
         gained = number(ram[0, 0]) - number(before)
         if gained == 0:
             continue
@@ -224,12 +226,26 @@ def prove(
         if number(ram[1, 0]) != wanted:
             continue
         added += 1
-        read += any(
-            line.read(pictures[1, look]) == number(ram[1, look]) // scale
-            for look in range(len(LOOKS))
+        held = [number(row) for row in ram[1]]
+        look = shown_at(line, pictures[1], held, scale)
+        read += look >= 0
+        prober.witness.shows(
+            "added",
+            before=number(before),
+            written=wanted - gained,
+            points=gained,
+            look=look,
+            shown=held[look],
         )
     film, shown = read_film(prober, packed, offsets, line, scale, seed)
+    prober.witness.proves(line)
     return Proof(added, rises, read, film, shown)
+
+
+def shown_at(line: Line, views: Pictures, held: Sequence[int], scale: int) -> int:
+    """Return the first look at which the screen shows what RAM holds, or -1."""
+    matches = (line.read(view) == value // scale for view, value in zip(views, held, strict=True))
+    return next((look for look, match in enumerate(matches) if match), -1)
 
 
 def _random_bytes(packed: Variable, before: np.ndarray, rng: np.random.Generator) -> list[int]:
@@ -281,12 +297,11 @@ def read_film(
     hits = 0
     for moment in moments:
         rows = [[-1] * len(offsets)]
-        ram, pictures = prober.after(moment, rows, offsets, kept=offsets)
-        hits += any(
-            line.read(pictures[0, look])
-            == int(packed.decode({packed.region: ram[0, look]})) // scale
-            for look in range(len(LOOKS))
-        )
+        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
+        held = packed.decode({packed.region: ram[0]}).tolist()
+        look = shown_at(line, pictures[0], held, scale)
+        hits += look >= 0
+        prober.witness.shows("film", look=look, shown=held[look])
     return hits, len(moments)
 
 

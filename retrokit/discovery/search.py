@@ -18,6 +18,7 @@ from ..systems import FoundCore
 from ..team import Team
 from .actions import Buttons, useful_buttons
 from .answer import Answer, Settings
+from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
 from .lives import Lives, find_lives, play_ends
@@ -74,7 +75,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         start, buttons = hunt.begin()
         core.agree(start.state)  # asked again where it matters: in play
         candidates, lives, recording = hunt.play(start, buttons)
-        return Answer(
+        answer = Answer(
             core=found.spec.name,
             core_version=core.info.version,
             rotation=core.info.rotation,
@@ -91,6 +92,8 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             nearest=hunt.nearest,
             ends=recording.ends.tolist(),
         )
+        answer.bundle = hunt.bundle(answer, recording)
+        return answer
 
 
 def find_play(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> None:
@@ -115,6 +118,7 @@ class _Hunt:
         self.tape = tape
         self.phase = PHASES["start"]
         self.nearest: list[Candidate] = []
+        self.witness = Witness()
 
     def _report(self, stage: str, share: float) -> None:
         low, high = self.phase
@@ -220,7 +224,8 @@ class _Hunt:
             )
             recording = more if recording is None else join(recording, more)
             self._spend("record", clock)
-            prober = Prober(self.core, recording, self._picture_size(start.state))
+            size = self._picture_size(start.state)
+            prober = Prober(self.core, recording, size, self.witness)
             clock = self._enter("lives", LIVES)
             if lives is None or lives.grade != "proved":
                 lives = find_lives(prober, (), lambda share: self._report(LIVES, share), tried)
@@ -238,6 +243,15 @@ class _Hunt:
             self.nearest = [c for c in candidates if not c.shown]
             candidates = [c for c in candidates if c.shown]
         return candidates, lives, prober.recording
+
+    def bundle(self, answer: Answer, recording: Recording) -> Bundle | None:
+        """Return the experiments that the integration rests on; None where none is written."""
+        if (best := answer.best) is None:
+            return None
+        seen = [*self.witness.of(best.line), *self.witness.of(answer.lives)]
+        size = self._picture_size(recording.state)
+        seed = self.settings.seed
+        return Bundle.of(self.core, answer.start_buttons, seed, recording, size, seen)
 
     def _keep(
         self,
