@@ -21,12 +21,13 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png"}
+PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
     "buttons": {"errors"},
     "decoders": {"errors"},
+    "album": set(),
     "values": {"errors", "decoders"},
     "systems": {"errors"},
     "content": {"errors", "systems"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from ..integration import format_start, parse_start
 from ..systems import FoundCore, core_for, find_core
 from . import output
 from .games import open_content
+from .ramsearch_report import write_report
 from .ramsearch_table import print_answer
 
 LEAST_FRAMES = 300 * EPISODES
@@ -52,6 +53,9 @@ def ramsearch(
     resume: Annotated[
         Path | None, typer.Option(help="Go on with what --record or Ctrl-C has kept.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures and charts, an .html.")
+    ] = None,
 ) -> int:
     """Search a game's RAM for score, lives and game over, and write what is proved.
 
@@ -75,28 +79,39 @@ def ramsearch(
     _check_target(written, game, force, "--out")
     if record is not None:
         _check_target(record, game, force or record == resume, "--record")
+    if report is not None:
+        _check_target(report, game, force, "--report")
     again = ["retrokit", "ramsearch", content]
     options = {"--core": core, "--system": system, "--out": out, "--record": record}
+    options |= {"--report": report}
     again += [text for key, value in options.items() if value for text in (key, str(value))]
     again += [text for folder in rom_dir or () for text in ("--rom-dir", str(folder))]
     again += ["--force"] * force
-    run = _Run(game, found, settings, tape, record, written.parent, again)
+    run = _Run(game, found, settings, tape, record, written.parent, again, report)
     try:
         answer = run.search()
+    except KeyboardInterrupt as stop:
+        with suppress(KeyboardInterrupt):
+            run.draw(run.known(), notes=[f"The search was interrupted. {stop}"])
+        raise
     except UserError:
         raise
     except RetrokitError as error:
-        return _failed(error, game, found, run, json)
+        return _failed(error, run, json)
     if answer.best is None:
-        return _failed(answer.failure(), game, found, run, json, answer)
+        return _failed(answer.failure(), run, json, answer)
     answer.integration(game).save(written, force=force)
+    run.draw(answer.to_dict(game), answer)
     if json:
-        output.print_json(answer.to_dict(game) | {"out": written, "recording": run.kept})
+        kept = {"out": written, "recording": run.kept, "report": report}
+        output.print_json(answer.to_dict(game) | kept)
     else:
         print_answer(answer)
         print(f"written     {written}")
         if run.kept is not None:
             print(f"recording   {run.kept}")
+        if report is not None:
+            print(f"report      {report}")
     return 0
 
 
@@ -168,9 +183,10 @@ class _Run:
         record: Path | None,
         folder: Path,
         again: list[str],
+        report: Path | None,
     ) -> None:
         self.game, self.found, self.settings, self.tape = game, found, settings, tape
-        self.record, self.folder, self.again = record, folder, again
+        self.record, self.folder, self.again, self.report = record, folder, again, report
         self.kept: Path | None = None
         self.behind = 0
 
@@ -196,6 +212,30 @@ class _Run:
                 raise
             self._keep(always=False)
             return answer
+
+    def known(self) -> dict[str, Any]:
+        """Return what is known without an answer, under the keys of one."""
+        game, origin = self.game, self.tape.origin
+        known: dict[str, Any] = {
+            "game": game.name, "system": game.system, "core": self.found.spec.name,
+            "rom_sha1": {game.name: game.sha1}, "scored": False, "candidates": [],
+        }  # fmt: skip
+        if origin is not None:
+            known |= {
+                "core_version": origin.core_version,
+                "seed": origin.seed,
+                "start_buttons": list(origin.start_buttons),
+                "action_set": [list(action) for action in origin.action_set],
+                "frames": self.tape.buttons.size,
+            }
+        return known
+
+    def draw(
+        self, facts: dict[str, Any], answer: Answer | None = None, notes: Sequence[str] = ()
+    ) -> None:
+        """Write the page of ``--report``, where one is wanted."""
+        if self.report is not None:
+            write_report(self.report, self.game, self.found, self.tape, facts, answer, notes)
 
     def _hear(self, event: tuple[Any, ...], advance: Any) -> None:
         kind, *rest = event
@@ -246,22 +286,14 @@ def _one_press() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _failed(
-    error: RetrokitError,
-    game: Content,
-    found: FoundCore,
-    run: _Run,
-    json: bool,
-    answer: Answer | None = None,
-) -> int:
+def _failed(error: RetrokitError, run: _Run, json: bool, answer: Answer | None = None) -> int:
     """Report a search without a result: one object with ``--json``, what was seen on a terminal."""
+    known = run.known() if answer is None else answer.to_dict(run.game)
+    known |= {"error": error.to_dict()}
+    run.draw(known, answer)
     if json:
-        known: dict[str, Any] = {
-            "game": game.name, "system": game.system, "core": found.spec.name,
-            "rom_sha1": {game.name: game.sha1}, "scored": False, "candidates": [],
-        }  # fmt: skip
-        known |= answer.to_dict(game) if answer else {}
-        output.print_json(known | {"out": None, "recording": run.kept, "error": error.to_dict()})
+        kept = {"out": None, "recording": run.kept, "report": run.report}
+        output.print_json(known | kept)
     elif answer is not None:
         print_answer(answer)
     output.report(error, json=False)

@@ -1,0 +1,58 @@
+"""The page of ``retrokit ramsearch --report``: pictures taken, page written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import sandbox
+from ..album import Album
+from ..content import Content
+from ..discovery.answer import Answer
+from ..discovery.camera import film
+from ..discovery.tape import Tape
+from ..errors import RetrokitError
+from ..files import whole_file
+from ..systems import FoundCore
+from ..views.report import page
+from . import output
+
+
+def write_report(
+    path: Path,
+    game: Content,
+    found: FoundCore,
+    tape: Tape,
+    facts: Mapping[str, Any],
+    answer: Answer | None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Film a search and write its page.
+
+    Args:
+        path: The page.
+        game: What was searched.
+        found: The core it was searched on.
+        tape: What was recorded.
+        facts: The object that ``--json`` prints.
+        answer: What was found, where the search came to an end.
+        notes: What else a reader must know.
+
+    Raises:
+        UserError: The page cannot be written.
+    """
+    album: Album | None = None
+    try:
+        with output.progress("taking pictures for the report", 100) as advance:
+            album = sandbox.call(
+                film,
+                (game, found, tape.origin, tape.offsets, tape.buttons, answer),
+                on_event=lambda event: advance(int(100 * event[2]), event[1]),
+            )
+            advance(100)
+    except RetrokitError as error:
+        notes = (*notes, f"No pictures: {' '.join(str(error).split())}")
+        output.note(f"retrokit: warning: the report has no pictures: {error}")
+    with whole_file(path, "the report ") as file:
+        file.write(page(facts, album, notes).encode())

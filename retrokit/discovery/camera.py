@@ -1,0 +1,282 @@
+"""The camera: plays a search's episodes once more and takes the pictures a report needs.
+
+The search itself keeps no picture, so a search without a report pays nothing; and what Ctrl-C or a
+dead core left of one can be filmed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..album import Album, Box, Picture, Shown, Still, Trace
+from ..buttons import to_mask
+from ..content import Content
+from ..core import Core
+from ..systems import FoundCore
+from ..team import Team
+from .answer import Answer
+from .candidates import Candidate, values_of
+from .lives import LEAD, WAITS, Lives
+from .poke import Moment, Prober
+from .record import Recording, join, record
+from .search import EPISODES
+from .tape import Origin
+
+Emit = Callable[[Any], None]
+Traces = tuple[Trace, ...]
+STILLS = 14
+AFTER = 8  # frames from a rise to its picture: by then the game has drawn it
+MOST_PIXELS = 320 * 288  # larger pictures are shrunk
+BOOT_S = 26  # seconds shown from power-on where no start was found
+FLICKER = (1, 2, 3)  # frames run at looks: some games draw every other frame
+
+
+def film(
+    emit: Emit,
+    content: Content,
+    found: FoundCore,
+    origin: Origin | None,
+    offsets: NDArray[np.int32],
+    buttons: NDArray[np.uint16],
+    answer: Answer | None,
+) -> Album:
+    """Take the pictures of a search; runs in a sandbox child.
+
+    Args:
+        emit: Called with ("stage", text, share) as it goes on.
+        content: What was searched.
+        found: The core it was searched on.
+        origin: What was known when the recording began; None shows the game from power-on.
+        offsets: int32 [kept]: the bytes that were recorded.
+        buttons: uint16 [episodes, frames]: what was pressed; empty before the first episode ended.
+        answer: What was found; None where the search did not come so far.
+    """
+    with Team.open(found, content) as core:
+        if origin is None or not buttons.size:
+            return _booted(emit, core, origin)
+        core.agree()
+        core.run(1)  # some cores cannot restore before
+        core.agree(origin.state)
+        recording = _played(emit, core, origin, offsets, buttons)
+        core.load(origin.state)
+        core.run(2)
+        prober = Prober(core, recording, core.frame_size)
+        if answer is not None and answer.ends:
+            recording = recording.ending(np.array(answer.ends, np.int64))
+            prober.recording = recording
+        emit(("stage", "taking pictures", 0.7))
+        best = answer.candidates[0] if answer is not None and answer.candidates else None
+        traces = () if answer is None else _traces(recording, answer)
+        stills = _stills(prober, best, traces)
+        emit(("stage", "taking pictures", 0.9))
+        width, height = core.frame_size
+        return Album(
+            core.info.fps,
+            (width, height),
+            _aspect(core.info.aspect, width, height),
+            tuple(recording.styles),
+            tuple(recording.ends.tolist()),
+            stills,
+            traces,
+            None if best is None else _shown(recording, best, stills),
+            (),
+            {} if answer is None else _fates(prober, answer.lives),
+        )
+
+
+def _booted(emit: Emit, core: Core, origin: Origin | None) -> Album:
+    """Show what there is without a recording: the start, or power-on with START pressed."""
+    fps = core.info.fps if 1 < core.info.fps < 1000 else 60.0
+    core.run(1)
+    if origin is not None:
+        core.load(origin.state)
+    every, stills = int(fps * BOOT_S / STILLS), []
+    for number in range(STILLS):
+        emit(("stage", "taking pictures", number / STILLS))
+        core.run(every - 6)
+        core.run(6, to_mask(["START"]))
+        stills.append(Still(0, (number + 1) * every, core.frame(_small(core.frame_size))))
+    width, height = core.frame_size
+    aspect = _aspect(core.info.aspect, width, height)
+    name = "from power-on, START pressed now and then" if origin is None else "from the start"
+    return Album(fps, (width, height), aspect, (name,), (STILLS * every,), tuple(stills))
+
+
+def _aspect(aspect: float, width: int, height: int) -> float:
+    """Return width over height of the upright picture as it is meant to be seen."""
+    if not 0.2 < aspect < 5:
+        return width / height
+    lies = (aspect >= 1) == (width >= height)  # cores disagree on whether a turn is in it
+    return aspect if lies else 1 / aspect
+
+
+def _small(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size to keep a picture in: its own, or as much smaller as it is too large."""
+    width, height = size
+    shrink = (MOST_PIXELS / (width * height)) ** 0.5
+    return size if shrink >= 1 else (max(1, int(width * shrink)), max(1, int(height * shrink)))
+
+
+def _played(
+    emit: Emit,
+    core: Core,
+    origin: Origin,
+    offsets: NDArray[np.int32],
+    buttons: NDArray[np.uint16],
+) -> Recording:
+    """Return the recording, played once more in the rounds it was played in."""
+    recording: Recording | None = None
+    actions = [list(action) for action in origin.action_set]
+    for first in range(0, len(buttons), EPISODES):
+        log = buttons[first : first + EPISODES]
+        share = first / len(buttons)
+        emit(("stage", "playing the episodes again", 0.7 * share))
+        more = record(
+            core,
+            origin.state,
+            actions,
+            list(origin.fire),
+            episodes=len(log),
+            frames=log.shape[1],
+            offsets=offsets,
+            known=log,
+        )
+        recording = more if recording is None else join(recording, more)
+    assert recording is not None
+    return recording
+
+
+def _traces(recording: Recording, answer: Answer) -> Traces:
+    """Return score, lives and all that was listed, as numbers over time."""
+    out: list[Trace] = []
+    for number, candidate in enumerate(answer.candidates or answer.nearest, 1):
+        name = "score" if candidate is answer.best else f"candidate {number}"
+        series, start = values_of(recording, candidate.variable, candidate.offsets)
+        out.append(Trace(name, candidate.grade, series, start))
+    if (lives := answer.lives) is not None:
+        first = lives.read(recording.initial[[lives.offset]])
+        trace = Trace(
+            "lives", lives.grade, lives.read(recording.series(lives.offset)), int(first[0])
+        )
+        out.insert(1 if answer.best else 0, trace)
+    return tuple(out)
+
+
+def _stills(prober: Prober, best: Candidate | None, traces: Traces) -> tuple[Still, ...]:
+    """Return the film strip, its pictures just after a rise where there is one."""
+    recording = prober.recording
+    named = {t.name: t for t in traces if t.name in ("score", "lives") and t.grade != "unproved"}
+    number = traces[0] if best is not None else None
+    if number is not None:
+        named[number.name] = number
+    out = []
+    for episode, frame in spread(recording.ends, _rises(recording, number), STILLS):
+        read = None
+        if number is not None and best is not None and best.line is not None:
+            near = Moment(episode, min(frame, int(recording.ends[episode]) - len(FLICKER)))
+            _, seen = prober.after(near, [[-1]], [0], FLICKER)
+            values = [best.line.read(view) for view in seen[0]]
+            reads = [None if value is None else value * 10**best.line.zeros for value in values]
+            series = number.values[near.episode, near.frame :]
+            look = next((n for n, value in enumerate(reads) if value == series[n]), 0)
+            read, frame = reads[look], near.frame + look
+        held = {name: int(trace.values[episode, frame]) for name, trace in named.items()}
+        picture = _picture(prober, Moment(episode, frame))
+        out.append(Still(episode, frame, picture, held, read))
+    return tuple(out)
+
+
+def _rises(recording: Recording, trace: Trace | None) -> NDArray[np.bool_]:
+    if trace is None:
+        return np.zeros(recording.buttons.shape, np.bool_)
+    before = np.concatenate(
+        [np.full((recording.episodes, 1), trace.start, np.int64), trace.values[:, :-1]], axis=1
+    )
+    return np.asarray(trace.values > before, np.bool_)
+
+
+def spread(ends: NDArray[np.int64], rises: NDArray[np.bool_], count: int) -> list[Moment]:
+    """Return moments spread evenly over all that was played.
+
+    Args:
+        ends: int64 [episodes]: frames of each episode that were play.
+        rises: bool [episodes, frames]: where the number rose. A moment waits for the next rise, if
+            there is one before the next moment, and shows what it brought.
+        count: How many, at most.
+    """
+    starts = np.concatenate([[0], np.cumsum(ends)])
+    total = int(starts[-1])
+    every = max(1, total // count)
+    out: list[Moment] = []
+    for at in range(0, total, every)[:count]:
+        episode = int(np.searchsorted(starts, at, side="right")) - 1
+        frame, last = at - int(starts[episode]), int(ends[episode]) - 1
+        ahead = np.flatnonzero(rises[episode, frame : min(frame + every, last)])
+        if at and len(ahead):
+            frame += int(ahead[0]) + AFTER
+        moment = Moment(episode, min(frame, last))
+        if moment not in out:
+            out.append(moment)
+    return out
+
+
+def _picture(prober: Prober, moment: Moment) -> Picture:
+    """Return the picture after a frame of the recording has run."""
+    core, recording = prober.core, prober.recording
+    core.load(prober.state(moment))
+    core.run(1, int(recording.buttons[moment.episode, moment.frame]))
+    return core.frame(_small(core.frame_size))
+
+
+def _shown(recording: Recording, best: Candidate, stills: tuple[Still, ...]) -> Shown | None:
+    """Return where the best candidate is drawn, on the still with its highest number."""
+    line = best.line
+    if line is None or not stills:
+        return None
+    cell = line.cell
+
+    def box(place: float) -> Box:
+        right = round(cell.right - place * line.pitch)
+        return Box(right - cell.width, cell.top, right, cell.bottom)
+
+    cells = int(best.evidence["screen"]["cells"])
+    places = tuple(box(place) for place in range(cells) if box(place).left >= 0)
+    zeros = tuple(box(-1 - place) for place in range(line.zeros))
+
+    def rank(number: int) -> tuple[bool, int]:
+        still = stills[number]
+        held = next(value for name, value in still.held.items() if name != "lives")
+        return still.read == held, held
+
+    most = max(range(len(stills)), key=rank)
+    still = stills[most]
+    held = [int(recording.series(at)[still.episode, still.frame]) for at in best.offsets]
+    return Shown(most, places, zeros, tuple(held), dict(sorted(cell.glyphs.items())))
+
+
+def _fates(prober: Prober, lives: Lives | None) -> dict[str, Picture]:
+    """Return what a recorded loss led to, with the lives as they were, one more, and the last."""
+    if lives is None or lives.grade != "proved":
+        return {}
+    core, evidence = prober.core, lives.evidence
+    moment = Moment(int(evidence["episode"]), int(evidence["frame"]) - LEAD)
+    byte = int(prober.bytes_at(moment, [lives.offset])[0])
+    value, low = (byte & lives.mask) >> lives.shift, int(evidence["poked"])
+    log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
+    log = np.concatenate([log, np.zeros(WAITS[0], np.uint16)])
+    out = {}
+    for caption, lives_written in (
+        (f"untouched: {value}", value),
+        (f"one more: {min(9, value + 1)}", min(9, value + 1)),
+        (f"the last: {low}", low),
+    ):
+        core.load(prober.state(moment))
+        core.poke([lives.offset], [byte & ~lives.mask & 0xFF | lives_written << lives.shift])
+        core.record(log)
+        core.run(1)
+        out[caption] = core.frame(_small(core.frame_size))
+    return out
