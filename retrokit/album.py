@@ -68,6 +68,7 @@ class Shown:
         still: Index of the still that the places are drawn on.
         places: Where each decimal place is drawn, 0 the rightmost that RAM holds.
         zeros: Where zeros are drawn that RAM does not hold, from left to right.
+        around: The places with some room around them.
         held: The number's bytes at that moment, most significant first.
         glyphs: Digit → bool [height, width], True where ink is, as pokes taught them.
     """
@@ -75,6 +76,7 @@ class Shown:
     still: int
     places: tuple[Box, ...]
     zeros: tuple[Box, ...]
+    around: Box
     held: tuple[int, ...]
     glyphs: dict[int, NDArray[np.bool_]]
 
@@ -85,26 +87,21 @@ class Trial:
 
     Attributes:
         episode, frame: When it was written: before this frame ran.
-        addrs: Where: offsets within their region, most significant byte first.
-        before, written: The bytes there, and the bytes put in their place.
-        was: The number before.
-        added: Points that the recording added.
-        wanted: The number written plus those points.
-        ended: The number in RAM afterwards.
-        read: The number on the screen afterwards, drawn zeros included; None where none was read.
-        pictures: Caption → the score's line just before, afterwards as recorded, and afterwards
-            with the other number written.
+        before, written: The number's bytes, most significant first, and what took their place.
+        was, number: The number before, and the number written.
+        added: The points added: RAM held the number written plus these afterwards.
+        read: The number on the screen then, where it showed what RAM held; else None.
+        pictures: Caption → the number on the screen just before, afterwards as recorded, and
+            afterwards with the other number written.
     """
 
     episode: int
     frame: int
-    addrs: tuple[int, ...]
     before: tuple[int, ...]
     written: tuple[int, ...]
     was: int
+    number: int
     added: int
-    wanted: int
-    ended: int
     read: int | None
     pictures: dict[str, Picture]
 

@@ -90,6 +90,7 @@ class Answer:
             "rom_sha1": {content.name: content.sha1},
             "scored": bool(self.candidates),
             "candidates": [c.to_dict(n + 1) for n, c in enumerate(self.candidates)],
+            "nearest": [c.to_dict(n + 1) for n, c in enumerate(self.nearest)],
             "lives_addr": None if lives is None else place(lives.offset, self.spans)[1],
             "lives_grade": None if lives is None else lives.grade,
             "start_buttons": self.start_buttons,

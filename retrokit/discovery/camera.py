@@ -6,19 +6,20 @@ dead core left of one can be filmed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..album import Album, Box, Picture, Shown, Still, Trace
+from ..album import Album, Box, Picture, Shown, Still, Trace, Trial
 from ..buttons import to_mask
 from ..content import Content
 from ..core import Core
 from ..systems import FoundCore
 from ..team import Team
 from .answer import Answer
+from .bundle import Experiment
 from .candidates import Candidate, values_of
 from .lives import LEAD, WAITS, Lives
 from .poke import Moment, Prober
@@ -31,6 +32,8 @@ Traces = tuple[Trace, ...]
 STILLS = 14
 AFTER = 8  # frames from a rise to its picture: by then the game has drawn it
 MOST_PIXELS = 320 * 288  # larger pictures are shrunk
+NEAR = 3  # digits' widths shown beside a number
+MARGIN = 3  # pixels above and below it
 BOOT_S = 26  # seconds shown from power-on where no start was found
 FLICKER = (1, 2, 3)  # frames run at looks: some games draw every other frame
 
@@ -73,17 +76,19 @@ def film(
         traces = () if answer is None else _traces(recording, answer)
         stills = _stills(prober, best, traces)
         emit(("stage", "taking pictures", 0.9))
-        width, height = core.frame_size
+        size = core.frame_size
+        shown = None if best is None else _shown(recording, best, stills, size)
+        bundle = None if answer is None else answer.bundle
         return Album(
             core.info.fps,
-            (width, height),
-            _aspect(core.info.aspect, width, height),
+            size,
+            _aspect(core.info.aspect, *size),
             tuple(recording.styles),
             tuple(recording.ends.tolist()),
             stills,
             traces,
-            None if best is None else _shown(recording, best, stills),
-            (),
+            shown,
+            _trials(prober, shown.around, bundle.experiments) if shown and bundle else (),
             {} if answer is None else _fates(prober, answer.lives),
         )
 
@@ -177,7 +182,7 @@ def _stills(prober: Prober, best: Candidate | None, traces: Traces) -> tuple[Sti
     for episode, frame in spread(recording.ends, _rises(recording, number), STILLS):
         read = None
         if number is not None and best is not None and best.line is not None:
-            near = Moment(episode, min(frame, int(recording.ends[episode]) - len(FLICKER)))
+            near = Moment(episode, max(0, min(frame, int(recording.ends[episode]) - len(FLICKER))))
             _, seen = prober.after(near, [[-1]], [0], FLICKER)
             values = [best.line.read(view) for view in seen[0]]
             reads = [None if value is None else value * 10**best.line.zeros for value in values]
@@ -225,58 +230,111 @@ def spread(ends: NDArray[np.int64], rises: NDArray[np.bool_], count: int) -> lis
 
 
 def _picture(prober: Prober, moment: Moment) -> Picture:
-    """Return the picture after a frame of the recording has run."""
-    core, recording = prober.core, prober.recording
+    """Return the picture after a frame of the recording has run, no larger than needed."""
+    episode, frame = moment
+    _after(prober, moment, prober.recording.buttons[episode, frame : frame + 1])
+    return prober.core.frame(_small(prober.core.frame_size))
+
+
+def _after(
+    prober: Prober,
+    moment: Moment,
+    log: NDArray[np.uint16],
+    offsets: Sequence[int] = (),
+    values: Sequence[int] = (),
+) -> None:
+    """Stand where some buttons lead from a moment on, bytes written before."""
+    core = prober.core
     core.load(prober.state(moment))
-    core.run(1, int(recording.buttons[moment.episode, moment.frame]))
-    return core.frame(_small(core.frame_size))
+    if len(values):
+        core.poke(offsets, values)
+    if len(log) > 1:
+        core.record(log[:-1])
+    core.run(1, int(log[-1]))
 
 
-def _shown(recording: Recording, best: Candidate, stills: tuple[Still, ...]) -> Shown | None:
+def _shown(
+    recording: Recording, best: Candidate, stills: tuple[Still, ...], size: tuple[int, int]
+) -> Shown | None:
     """Return where the best candidate is drawn, on the still with its highest number."""
-    line = best.line
-    if line is None or not stills:
+    if (line := best.line) is None or not stills:
         return None
-    cell = line.cell
 
-    def box(place: float) -> Box:
-        right = round(cell.right - place * line.pitch)
-        return Box(right - cell.width, cell.top, right, cell.bottom)
-
-    cells = int(best.evidence["screen"]["cells"])
-    places = tuple(box(place) for place in range(cells) if box(place).left >= 0)
-    zeros = tuple(box(-1 - place) for place in range(line.zeros))
+    def box(place: int) -> Box:
+        right = round(line.cell.right - place * line.pitch)
+        return Box(right - line.cell.width, line.cell.top, right, line.cell.bottom)
 
     def rank(number: int) -> tuple[bool, int]:
         still = stills[number]
         held = next(value for name, value in still.held.items() if name != "lives")
         return still.read == held, held
 
-    most = max(range(len(stills)), key=rank)
-    still = stills[most]
-    held = [int(recording.series(at)[still.episode, still.frame]) for at in best.offsets]
-    return Shown(most, places, zeros, tuple(held), dict(sorted(cell.glyphs.items())))
+    cells = int(best.evidence["screen"]["cells"])
+    places = tuple(box(place) for place in range(cells) if box(place).left >= 0)
+    zeros = tuple(box(-1 - place) for place in range(line.zeros))
+    side = NEAR * line.cell.width
+    around = Box(
+        max(0, min(place.left for place in places + zeros) - side),
+        max(0, line.cell.top - MARGIN),
+        min(size[0], max(place.right for place in places + zeros) + side),
+        min(size[1], line.cell.bottom + MARGIN),
+    )
+    number = max(range(len(stills)), key=rank)
+    when = stills[number].episode, stills[number].frame
+    held = tuple(int(recording.series(offset)[when]) for offset in best.offsets)
+    glyphs = dict(sorted(line.cell.glyphs.items()))
+    return Shown(number, places, zeros, around, held, glyphs)
+
+
+def _trials(prober: Prober, around: Box, experiments: Sequence[Experiment]) -> tuple[Trial, ...]:
+    """Return the joint pokes among some experiments, with the score's line each time."""
+    out = []
+    for seen in experiments:
+        if seen.kind != "added":
+            continue
+        moment, claim = Moment(seen.episode, seen.frame), seen.claim
+        offsets, written = seen.offsets.tolist(), seen.rows[1].tolist()
+        log = seen.log[: int(seen.looks[max(0, claim["look"])])]
+        pictures = {}
+        for caption, pressed, values in (
+            ("just before", log[:1], ()),
+            ("as recorded", log, ()),
+            ("with the other number", log, written),
+        ):
+            _after(prober, moment, pressed, offsets, values)
+            pictures[caption] = prober.core.frame()[
+                around.top : around.bottom, around.left : around.right
+            ]
+        out.append(
+            Trial(
+                *moment,
+                before=tuple(prober.bytes_at(moment, offsets).tolist()),
+                written=tuple(written),
+                was=claim["before"],
+                number=claim["written"],
+                added=claim["points"],
+                read=claim["shown"] if claim["look"] >= 0 else None,
+                pictures=pictures,
+            )
+        )
+    return tuple(out)
 
 
 def _fates(prober: Prober, lives: Lives | None) -> dict[str, Picture]:
     """Return what a recorded loss led to, with the lives as they were, one more, and the last."""
     if lives is None or lives.grade != "proved":
         return {}
-    core, evidence = prober.core, lives.evidence
+    evidence = lives.evidence
     moment = Moment(int(evidence["episode"]), int(evidence["frame"]) - LEAD)
     byte = int(prober.bytes_at(moment, [lives.offset])[0])
-    value, low = (byte & lives.mask) >> lives.shift, int(evidence["poked"])
+    value = (byte & lives.mask) >> lives.shift
     log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
     log = np.concatenate([log, np.zeros(WAITS[0], np.uint16)])
     out = {}
-    for caption, lives_written in (
-        (f"untouched: {value}", value),
-        (f"one more: {min(9, value + 1)}", min(9, value + 1)),
-        (f"the last: {low}", low),
-    ):
-        core.load(prober.state(moment))
-        core.poke([lives.offset], [byte & ~lives.mask & 0xFF | lives_written << lives.shift])
-        core.record(log)
-        core.run(1)
-        out[caption] = core.frame(_small(core.frame_size))
+    for name, number in (
+        ("untouched", value), ("one more", min(9, value + 1)), ("the last", evidence["poked"])
+    ):  # fmt: skip
+        poked = byte & ~lives.mask & 0xFF | int(number) << lives.shift
+        _after(prober, moment, log, [lives.offset], [poked])
+        out[f"{name}: {number}"] = prober.core.frame(_small(prober.core.frame_size))
     return out

@@ -11,8 +11,6 @@ from .html import Child, Node, badge, el, facts, halved, image, section
 from .words import Answer
 
 MOST_BYTES = 1 << 20  # of a film strip's pictures
-AROUND = 3  # digits' widths shown beside an enlarged number
-MARGIN = 3  # pixels above and below it
 
 
 def strip(album: Album) -> Node | None:
@@ -115,21 +113,16 @@ def _overlaid(
 
 def _enlarged(album: Album, shown: Shown, groups: Mapping[str, Iterable[Box]]) -> Node | None:
     """Return the number alone with its places, where the picture has its own size."""
-    every = [box for group in groups.values() for box in group]
-    picture = album.stills[shown.still].picture
-    if not every or picture.shape[1::-1] != album.size:
+    picture, (left, top, right, bottom) = album.stills[shown.still].picture, shown.around
+    if picture.shape[1::-1] != album.size:
         return None
-    wide, high = album.size
-    side = AROUND * (every[0].right - every[0].left)
-    left = max(0, min(box.left for box in every) - side)
-    right = min(wide, max(box.right for box in every) + side)
-    top, bottom = max(0, every[0].top - MARGIN), min(high, every[0].bottom + MARGIN)
     moved = {
         name: [Box(b.left - left, b.top - top, b.right - left, b.bottom - top) for b in group]
         for name, group in groups.items()
     }
-    crop, size = picture[top:bottom, left:right], (right - left, bottom - top)
+    size = right - left, bottom - top
     aspect = size[0] / size[1] * _stretch(album)
+    crop = picture[top:bottom, left:right]
     return _overlaid(crop, "the number, enlarged", aspect, size, moved)
 
 
@@ -156,15 +149,17 @@ def _trial(album: Album, trial: Trial) -> Node:
     for caption, picture in trial.pictures.items():
         aspect = picture.shape[1] / picture.shape[0] * _stretch(album)
         crops.append(el("figure", image(picture, caption, aspect), el("figcaption", caption)))
-    number = trial.wanted - trial.added
-    read = "no number" if trial.read is None else f"{trial.read:,}"
-    wanted = f"{number:,} {'+' if trial.added >= 0 else '−'} {abs(trial.added):,}"
+    total = f"{trial.number + trial.added:,}"
+    good = trial.read is not None
     rows: list[tuple[Child, Child]] = [
         ("bytes before", [el("code", _hex(trial.before)), f" = {trial.was:,}"]),
-        ("bytes written", [el("code", _hex(trial.written)), f" = {number:,}"]),
+        ("bytes written", [el("code", _hex(trial.written)), f" = {trial.number:,}"]),
         ("the game added", f"{trial.added:,}"),
-        ("RAM afterwards", _checked(f"{trial.ended:,}", trial.ended == trial.wanted, wanted)),
-        ("the screen then", _checked(read, trial.read == trial.ended, "")),
+        ("RAM afterwards", [total, " ", el("span", "✓", class_="yes")]),
+        (
+            "the screen then",
+            [f"{trial.read:,} ", el("span", "✓", class_="yes")] if good else "not read",
+        ),
     ]
     title = f"Episode {trial.episode + 1}, frame {trial.frame:,}"
     return el("div", el("h3", title), crops, facts(rows), class_="card")
@@ -172,11 +167,6 @@ def _trial(album: Album, trial: Trial) -> Node:
 
 def _hex(values: Iterable[int]) -> str:
     return " ".join(f"{value:02x}" for value in values)
-
-
-def _checked(text: str, good: bool, wanted: str) -> Child:
-    mark = el("span", "✓" if good else "≠", class_="yes" if good else "no")
-    return [text, " ", mark, f" {wanted}" if wanted else None]
 
 
 def fates(album: Album, answer: Answer) -> Node | None:
