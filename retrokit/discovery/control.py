@@ -139,11 +139,28 @@ def steering(core: Core, state: bytes, kind: Kind = "directions") -> int:
     core.run(1)
     size = core.frame_size
     decided = _decided(core, state, kind, size, 30, 0)
-    if not decided and core.spec.name == "stella":
-        # It keeps a paddle's place outside the savestate: drive it to one end before each future,
-        # and hold long enough for the other end.
+    if not decided and forgets_paddle(core, state):
+        # Drive it to one end before each future, and hold long enough for the other end.
         decided = _decided(core, state, kind, size, 60, 1)
     return decided
+
+
+def forgets_paddle(core: Core, state: bytes) -> bool:
+    """Tell whether the core keeps a paddle's place outside its savestates, and the game reads it.
+
+    Stella does (facts/cores.md): what was pressed before a restore then shows after it.
+    """
+    if core.spec.name != "stella":
+        return False
+    logs = np.zeros((4, 60), np.uint16)
+    logs[0], logs[2] = MASKS["UP"] | MASKS["LEFT"], MASKS["DOWN"] | MASKS["RIGHT"]
+    kept = np.arange(core.ram_size, dtype=np.int32)
+    # One instance for all four: the odd ones start where the even ones left the paddle.
+    futures_ = Core.branch(core, state, logs, [8], kept=kept, hashes=True)
+    return bool(
+        futures_.hashes[1, 0] != futures_.hashes[3, 0]
+        or (futures_.ram[1, 0] != futures_.ram[3, 0]).any()
+    )
 
 
 def _decided(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, quick_variety, steering
+from .control import PLAY_LATER, quick_variety, steering, variety
 from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
@@ -28,6 +28,7 @@ GONE = 2  # V at game over: two pictures at most
 LOWS = (1, 0)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
 TRIED = 5  # candidates that are poked
+COARSE = 100  # frames: how closely the end of a game is told by control alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +210,10 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
                 continue
             poke = (unit.offset, unit.write(byte, low))
             after = _value_after(prober, unit, moment, end, poke, low)
-            if after is None or not _control(core, state, end, poke).gone(alive):
+            if after is None:
                 continue
-            if _stays(core, alive):
+            _replay(core, state, end, poke)
+            if _gone(core, alive) and _stays(core, alive):
                 control = (alive.variety, higher_control.variety)
                 return _proved(prober, suspect, moment, after, low, control)
         return None
@@ -251,10 +253,6 @@ class Control:
     variety: int
     steers: bool
 
-    def gone(self, before: Control) -> bool:
-        """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
-        return self.variety <= GONE or (before.steers and not self.steers)
-
 
 def _measure(core: Core) -> Control:
     """Measure control where the core stands, and leave it standing there."""
@@ -265,22 +263,38 @@ def _measure(core: Core) -> Control:
     return Control(seen, steers)
 
 
+def _gone(core: Core, before: Control) -> bool:
+    """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
+    state = core.save()
+    lost = variety(core, state, enough=GONE + 1) <= GONE
+    if not lost and before.steers:
+        lost = steering(core, state) == 0
+    core.load(state)
+    return lost
+
+
 def _control(
     core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
 ) -> Control:
     """Measure control at the end of a replay that began with a poke."""
+    _replay(core, state, log, poke)
+    return _measure(core)
+
+
+def _replay(
+    core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
+) -> None:
     core.load(state)
     if poke is not None:
         core.poke([poke[0]], [poke[1]])
     core.record(log)
-    return _measure(core)
 
 
 def _stays(core: Core, before: Control) -> bool:
     """Tell whether control stays lost; a death or a level change gives it back in seconds."""
     for gap in GAPS:
         core.record(np.zeros(gap, np.uint16))
-        if not _measure(core).gone(before):
+        if not _gone(core, before):
             return False
     return True
 
@@ -342,10 +356,10 @@ def play_ends(
         low, high = 0, len(recording.checkpoints[episode]) - 1
         if not _over_at(prober, episode, high, before):
             continue
-        while high - low > 1:
+        while (high - low) * recording.every > COARSE and high - low > 1:
             middle = (low + high) // 2
             core.load(recording.checkpoints[episode][middle])
-            over_here = _measure(core).gone(before)
+            over_here = _gone(core, before)
             low, high = (low, middle) if over_here else (middle, high)
         ends[episode] = low * recording.every  # in doubt for the earlier checkpoint
     return ends
@@ -353,4 +367,4 @@ def play_ends(
 
 def _over_at(prober: Prober, episode: int, point: int, before: Control) -> bool:
     prober.core.load(prober.recording.checkpoints[episode][point])
-    return _measure(prober.core).gone(before) and _stays(prober.core, before)
+    return _gone(prober.core, before) and _stays(prober.core, before)
