@@ -126,10 +126,19 @@ def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | Non
     if not moments:
         return None
     moments.sort(key=lambda m: (m.frame, m.episode))
-    regular = np.diff(np.flatnonzero(loss.any(axis=0)))
-    clock = len(regular) >= 4 and float(np.std(regular)) < 0.15 * float(np.mean(regular))
-    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5) - 0.5 * clock
+    if _burns(loss):
+        return None
+    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5)
     return Suspect(unit, tuple(moments), start, weight)
+
+
+def _burns(loss: NDArray[np.bool_]) -> bool:
+    """Tell a fuse (oxygen, fuel, a timer) from lives: most of its falls come after equal times."""
+    gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in loss])
+    if len(gaps) < 4:
+        return False
+    near = np.abs(gaps[:, None] - gaps[None, :]) <= 2
+    return bool(near.sum(axis=1).max() >= 0.5 * len(gaps))
 
 
 def find_lives(

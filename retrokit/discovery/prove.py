@@ -29,11 +29,14 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         digits: The digits known so far, of one line and font.
 
     Returns:
-        Those, and every unit near them that draws a cell of the same font on the same line.
+        Every unit near them that draws a cell of the same font on the same line at the moment of
+        the first, and those that were seen to draw at other moments where these leave room.
     """
     total = len(prober.recording.initial)
     head = digits[0]
-    known = {(d.unit.offset, d.unit.kind) for d in digits}
+    # The line may stand elsewhere in another scene: one moment for all, if it can be had.
+    out = [d for d in digits if d.moment == head.moment]
+    known = {(d.unit.offset, d.unit.kind) for d in out}
     near = {d.unit.offset + step for d in digits for step in range(-NEAR, NEAR + 1)}
     offsets = range(total) if total <= SMALL_RAM else sorted(o for o in near if 0 <= o < total)
     kinds: list[tuple[Kind, int]] = [("low", 0), ("high", 0)]
@@ -51,12 +54,44 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         # A blank has another upper nibble than the digits: there the whole byte must be written.
         and (kind != "byte" or int(prober.recording.initial[offset]) & 0xF0 != above)
     ]
-    out = list(digits)
     strip = slice(head.cell.top, head.cell.bottom)
     for unit in prober.touching(units, head.moment, strip):
         for cell in prober.draw(unit, head.moment):
             if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
                 out.append(Digit(unit, cell, head.moment))
+    held = {(d.unit.offset, d.unit.kind) for d in out}
+    taken = [d.cell.right for d in out]
+    for digit in digits:
+        free = all(abs(digit.cell.right - right) > digit.cell.width // 2 for right in taken)
+        if free and (digit.unit.offset, digit.unit.kind) not in held:
+            out.append(digit)
+    return out
+
+
+def spread(prober: Prober, digits: Sequence[Digit]) -> list[Digit] | None:
+    """Draw a number's digits again with all its places filled, where places seem to collide.
+
+    A number that is centred, or begins at the left, draws a digit elsewhere for each one more.
+
+    Returns:
+        The digits at full width, or None where no two bytes drew in one place.
+    """
+    collide = any(
+        abs(a.cell.right - b.cell.right) <= a.cell.width // 2
+        and a.unit.offset != b.unit.offset
+        and a.moment == b.moment
+        for n, a in enumerate(digits)
+        for b in digits[n + 1 :]
+    )
+    if not collide:
+        return None
+    filled = {d.unit.offset: d.unit.write(0x11, 1) for d in digits}
+    out: list[Digit] = []
+    head = digits[0]
+    for digit in digits:
+        for cell in prober.draw(digit.unit, head.moment, filled):
+            if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
+                out.append(Digit(digit.unit, cell, head.moment))
     return out
 
 
@@ -312,13 +347,15 @@ def rising_moments(
     series, start = values_of(recording, variable, offsets)
     full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
     steps = np.diff(full, axis=1)
-    good = steps > 0
+    good = steps > 0 if (steps > 0).any() else steps != 0
     good[:, :8] = good[:, -12:] = False
     frames = np.arange(good.shape[1])
     good &= frames < recording.ends[:, None] - LOOKS[-1]  # what follows must still be play
     for back in range(1, BEFORE + 1):  # one rise at a time
         good[:, back:] &= steps[:, :-back] == 0
     all_moments = [Moment(int(e), int(i) - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)]
+    if len(all_moments) == 1:
+        return all_moments * 2  # one rise is proved by two different numbers
     if len(all_moments) <= most:
         return all_moments
     return [all_moments[i] for i in np.linspace(0, len(all_moments) - 1, most).astype(int)]

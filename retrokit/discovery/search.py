@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..buttons import DIRECTIONS
+from ..buttons import DIRECTIONS, to_mask
 from ..content import Content
 from ..errors import NoMemory
 from ..integration import parse_start
@@ -21,10 +21,11 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .grade import known_rises
 from .lives import Lives, find_lives, play_ends
 from .poke import Prober, Unit
 from .record import Recording, join, record
-from .score import find_score, known_rises
+from .score import find_score
 from .start import Start, find_start
 from .tape import Origin, Tape
 
@@ -234,7 +235,8 @@ class _Hunt:
             prober.recording = recording.ending(ends)
             self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
-            candidates = find_score(prober, self.core.spans, settings.seed, self._report)
+            taps = [to_mask([name]) for name in buttons.useful]
+            candidates = find_score(prober, self.core.spans, settings.seed, self._report, taps)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":
                 break
