@@ -46,6 +46,11 @@ ARRAYS: dict[str, tuple[type[np.generic], int]] = {
 }
 
 
+def proof_path(integration: Path) -> Path:
+    """Return where the bundle of an integration lies: ``digdug.proof.npz`` by ``digdug.yaml``."""
+    return integration.with_suffix(".proof.npz")
+
+
 def fingerprint(data: NDArray[Any]) -> int:
     """Return a 64-bit hash of an array's bytes."""
     body = np.ascontiguousarray(data).tobytes()
@@ -192,7 +197,7 @@ class Bundle:
         if (
             min(self.every, *self.size) < 1
             or any(part.size and not 0 <= part.min() <= part.max() < total for part in used)
-            or any(e.episode >= episodes or e.frame > frames for e in self.experiments)
+            or any(e.episode >= episodes or e.frame >= frames for e in self.experiments)
             or any(e.kind not in KINDS for e in self.experiments)
         ):
             raise ValueError("the experiments do not fit the recording")
@@ -212,7 +217,7 @@ class Bundle:
         last = np.zeros(recording.episodes, np.int64)
         for e in experiments:
             last[e.episode] = max(last[e.episode], e.frame)
-        buttons = recording.buttons[:, : int(last.max())].copy()
+        buttons = recording.buttons[:, : int(last.max()) + 1].copy()
         buttons[np.arange(buttons.shape[1]) >= last[:, None]] = 0
         return cls(
             core.content.sha1,
