@@ -47,6 +47,7 @@ class Answer:
     """What the search found; ``candidates`` is empty when nothing scored.
 
     ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
+    ``sieve`` tells how many bytes each stage of the search for a score left.
     ``bundle`` holds the experiments that the best candidate and the lives rest on.
     """
 
@@ -65,6 +66,7 @@ class Answer:
     scoring: dict[str, int] = field(default_factory=dict)
     nearest: list[Candidate] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    sieve: dict[str, int] = field(default_factory=dict)
     bundle: Bundle | None = None
 
     @property
@@ -91,6 +93,7 @@ class Answer:
             "scored": bool(self.candidates),
             "candidates": [c.to_dict(n + 1) for n, c in enumerate(self.candidates)],
             "nearest": [c.to_dict(n + 1) for n, c in enumerate(self.nearest)],
+            "sieve": self.sieve,
             "lives_addr": None if lives is None else place(lives.offset, self.spans)[1],
             "lives_grade": None if lives is None else lives.grade,
             "start_buttons": self.start_buttons,

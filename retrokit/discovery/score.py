@@ -40,7 +40,13 @@ MOST_CHAINS = 8  # numbers on the screen that are followed up
 UNSEEN = 5  # numbers on no screen that are listed
 
 
-def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report) -> list[Candidate]:
+def find_score(
+    prober: Prober,
+    spans: Sequence[Span],
+    seed: int,
+    report: Report,
+    sieve: dict[str, int] | None = None,
+) -> list[Candidate]:
     """Find the numbers on the screen that RAM holds and rank those that behave like a score.
 
     Args:
@@ -48,6 +54,7 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
         spans: The core's selected regions.
         seed: Of the random numbers the proof writes.
         report: Called with what is being done and the share that is finished.
+        sieve: Filled with how many bytes were left after each stage, for a person to read.
 
     Returns:
         Candidates that rose in the recording, the best first; at most one is ``proved``. What only
@@ -58,6 +65,12 @@ def find_score(prober: Prober, spans: Sequence[Span], seed: int, report: Report)
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
+    if sieve is not None:
+        drawn = {digit.unit.offset for digit in digits}
+        sieve |= {
+            "all": len(recording.initial), "changed": int((changes > 0).sum()), "calm": len(calm),
+            "added": len(adders), "visible": len(visible), "digits": len(drawn),
+        }  # fmt: skip
     found: list[Candidate] = []
     for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
         report("proving what is on the screen", number / MOST_CHAINS)

@@ -90,6 +90,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             timings=timings,
             scoring=known_rises(recording, candidates[0]) if candidates else {},
             nearest=hunt.nearest,
+            sieve=hunt.sieve,
             ends=recording.ends.tolist(),
         )
         answer.bundle = hunt.bundle(answer, recording)
@@ -118,6 +119,7 @@ class _Hunt:
         self.tape = tape
         self.phase = PHASES["start"]
         self.nearest: list[Candidate] = []
+        self.sieve: dict[str, int] = {}
         self.witness = Witness()
 
     def _report(self, stage: str, share: float) -> None:
@@ -234,7 +236,8 @@ class _Hunt:
             prober.recording = recording.ending(ends)
             self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
-            candidates = find_score(prober, self.core.spans, settings.seed, self._report)
+            spans, seed = self.core.spans, settings.seed
+            candidates = find_score(prober, spans, seed, self._report, self.sieve)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":
                 break
