@@ -6,7 +6,7 @@ Colours are left to the page's style, so that a chart is readable in light, dark
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, floor, log10
+from math import ceil, floor, log1p, log10
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,13 +148,26 @@ def shares(parts: Mapping[str, float]) -> Node:
     return svg(1000, 24, *bars, aria_label=said, preserveAspectRatio="none", class_="shares")
 
 
-def glyph(ink: NDArray[np.bool_], digit: int) -> Node:
-    """Return a digit as the game draws it, in the colour of the text around it."""
-    height, width = ink.shape
+def bar(size: float, whole: float) -> Node:
+    """Return a bar whose length grows with the logarithm of a part of a whole."""
+    wide = 200 * log1p(size) / log1p(max(1.0, size, whole))
+    rect = el("rect", x=0, y=0, width=wide, height=10, class_="s0")
+    return svg(200, 10, rect, aria_label=f"{size:,} of {whole:,}", class_="bar")
+
+
+def glyph(ink: NDArray[np.bool_], digit: int, stretch: float = 1.0) -> Node:
+    """Return a digit as the game draws it, in the colour of the text around it.
+
+    Args:
+        ink: bool [height, width], True where ink is.
+        digit: Which it is.
+        stretch: How much wider than high a pixel is.
+    """
+    height, width = ink.shape[0], ink.shape[1] * stretch
     runs = []
     for row, line in enumerate(np.pad(ink, ((0, 0), (1, 1))).astype(np.int8)):
-        edges = np.flatnonzero(np.diff(line)).reshape(-1, 2)
-        runs += [f"M{left} {row}h{right - left}v1h-{right - left}z" for left, right in edges]
+        for left, right in (np.flatnonzero(np.diff(line)).reshape(-1, 2) * stretch).tolist():
+            runs.append(f"M{left:g} {row}h{right - left:g}v1h{left - right:g}z")
     return svg(width, height, el("path", d="".join(runs)), aria_label=str(digit), class_="glyph")
 
 
