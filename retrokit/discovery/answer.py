@@ -15,6 +15,7 @@ from ..values import Variable
 from .actions import Buttons
 from .bundle import Bundle
 from .candidates import Candidate, place
+from .hint import Hint, named
 from .lives import Lives
 
 ADVICE = (
@@ -33,6 +34,7 @@ class Settings:
         actions: The action set, or None to find out which buttons matter.
         start: Start sequence in the integration's form, or None to find it.
         resume: Recording to go on with, or None; its start and actions are used.
+        hints: What a person read off the screen of that recording.
     """
 
     frames: int = 9000
@@ -40,6 +42,7 @@ class Settings:
     actions: tuple[tuple[str, ...], ...] | None = None
     start: tuple[str, ...] | None = None
     resume: Path | None = None
+    hints: tuple[Hint, ...] = ()
 
 
 @dataclass
@@ -120,7 +123,11 @@ class Answer:
 
     def failure(self) -> SearchFailed:
         """Return why no integration can be written."""
-        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
+        hints = ", ".join(hint.text for hint in named(self.settings.hints, "score"))
+        if hints and not any(candidate.shown for candidate in self.candidates):
+            found = f"what fits {hints} is unproved" if self.candidates else f"nothing fits {hints}"
+        else:
+            found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
         return SearchFailed(found, "a score that rises in random play", ADVICE)
 
     def integration(self, content: Content) -> Integration:

@@ -236,24 +236,29 @@ class Narrowing:
             self._known[lens] = hits
         return hits
 
-    def look(self, most: int) -> tuple[int, list[Reading]]:
+    def look(self, most: int, *, alone: bool = True) -> tuple[int, list[Reading]]:
         """Return the number of hits, and at most *most* of them, the likeliest first.
 
-        The number counts places under each lens; in the list the same bytes stand once.
+        The number counts places under each lens.
+
+        Args:
+            most: Of the list.
+            alone: The same bytes stand once in it, with the other encodings beside them.
         """
         count = 0
-        out: dict[tuple[int, ...], Reading] = {}
+        out: dict[tuple[object, ...], Reading] = {}
         for lens in self.lenses:
             hits = self._of(lens)
             count += len(hits.starts)
             for reading in hits.readings(self.spans):
-                first = out.get(reading.offsets)
+                key = reading.offsets if alone else (reading.offsets, lens)
+                first = out.get(key)
                 if first is not None:
                     also = dict.fromkeys([*first.also, lens.encoding])
                     also.pop(first.lens.encoding, None)
-                    out[reading.offsets] = first._replace(also=tuple(also))
+                    out[key] = first._replace(also=tuple(also))
                 elif len(out) < most:
-                    out[reading.offsets] = reading
+                    out[key] = reading
                 else:
                     break
         return count, list(out.values())

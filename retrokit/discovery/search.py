@@ -21,6 +21,7 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .hint import agreeing, find, named
 from .lives import Lives, find_lives, play_ends
 from .poke import Prober, Unit
 from .record import Recording, join, record
@@ -119,6 +120,7 @@ class _Hunt:
         self.tape = tape
         self.phase = PHASES["start"]
         self.nearest: list[Candidate] = []
+        self.told: set[str] = set()
         self.sieve: dict[str, int] = {}
         self.witness = Witness()
 
@@ -238,6 +240,7 @@ class _Hunt:
             clock = self._enter("score", "looking for numbers")
             spans, seed = self.core.spans, settings.seed
             candidates = find_score(prober, spans, seed, self._report, self.sieve)
+            candidates = self._agreeing(candidates, recording)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":
                 break
@@ -245,7 +248,19 @@ class _Hunt:
         if all(c.grade == "unproved" for c in candidates):  # what is no number on the screen goes
             self.nearest = [c for c in candidates if not c.shown]
             candidates = [c for c in candidates if c.shown]
+        if not candidates and (hints := named(settings.hints, "score")):
+            candidates = find(recording, self.core.spans, hints)[1]
         return candidates, lives, prober.recording
+
+    def _agreeing(self, candidates: list[Candidate], recording: Recording) -> list[Candidate]:
+        """Return the candidates that a person's hints allow; tell of the others once."""
+        hints, fps = named(self.settings.hints, "score"), self.core.info.fps
+        candidates, said = agreeing(candidates, recording, hints, fps)
+        for text in said:
+            if text not in self.told:
+                self.told.add(text)
+                self.emit(("warning", text))
+        return candidates
 
     def bundle(self, answer: Answer, recording: Recording) -> Bundle | None:
         """Return the experiments that the integration rests on; None where none is written."""
