@@ -12,6 +12,7 @@ from ..values import Variable
 from .candidates import (
     Candidate,
     Grade,
+    alone,
     behaviour,
     by_behaviour,
     describe,
@@ -58,7 +59,8 @@ def find_score(
 
     Returns:
         Candidates that rose in the recording, the best first; at most one is ``proved``. What only
-        behaves like a score, on no screen, is ``unproved``.
+        behaves like a score, on no screen, is ``unproved``; where nothing does, so are the bytes
+        that are added to.
     """
     recording = prober.recording
     changes = recording.changes()
@@ -79,7 +81,8 @@ def find_score(
             found.append(candidate)
     known = {offset for candidate in found for offset in candidate.offsets}
     rest = [offset for offset in adders if offset not in known]
-    return rank([*found, *by_behaviour(recording, spans, rest, UNSEEN)])
+    listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
+    return rank(listed or alone(recording, spans, rest, UNSEEN))
 
 
 def _digits(

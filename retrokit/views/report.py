@@ -27,8 +27,11 @@ def page(answer: Answer, album: Album | None, notes: Sequence[str] = ()) -> str:
     body.append(None if found else _sieve(answer))
     if album is not None:
         body += [scenes.strip(album), scenes.screen(album, answer), scenes.trials(album)]
-        body += [scenes.fates(album, answer), scenes.traces(album, answer)]
-    body += [_candidates(answer), _sieve(answer) if found else None, _how(answer, album)]
+        body.append(scenes.fates(album, answer))
+    body.append(_candidates(answer))
+    if album is not None:
+        body.append(scenes.traces(album, answer))
+    body += [_sieve(answer) if found else None, _how(answer, album)]
     body.append(el("footer", f"Made by retrokit {__version__}."))
     return document(f"{answer['game']}: ramsearch", STYLE.read_text("utf-8"), el("main", body))
 
@@ -106,8 +109,8 @@ def _candidates(answer: Answer) -> Node | None:
     if not listed:
         title = "What came nearest"
         lead = (
-            "Bytes that behave like a score, by how they moved. None of them was found as a number "
-            "of several digits on the screen, so none is offered as the score."
+            "Bytes that keep what is written into them and have their changes added on top, as a "
+            "score does. None was found as a number on the screen, so none is offered."
         )
     grades = [(badge(grade), text) for grade, text in words.GRADES.items()]
     table = el("div", el("table", head, el("tbody", rows)), class_="scroll")

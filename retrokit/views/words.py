@@ -87,15 +87,19 @@ def doubts(candidate: Mapping[str, Any]) -> list[str]:
     screen, poke, moved = (evidence.get(key) or {} for key in ("screen", "poke", "behaviour"))
     out = []
     if not screen:
-        out.append("no digits on the screen were found that these bytes draw")
+        out.append("no digits on the screen were found that it draws")
     if screen and screen["cells"] < 2:
         out.append("only one digit on the screen follows it")
-    if moved.get("clock"):
+    if moved["clock"]:
         out.append("it rises at regular intervals, like a clock")
-    if moved.get("falls"):
+    if moved["falls"]:
         out.append(f"it fell {count(moved['falls'], 'time')}, which scores hardly ever do")
-    if moved.get("rises") == 1:
-        out.append("it rose only once")
+    if moved["resets"] > moved["rises"] / 5 + 2:
+        out.append(f"it went back to its start {count(moved['resets'], 'time')}")
+    if moved["rises"] < 2:
+        out.append(f"it rose {count(moved['rises'], 'time')} in all")
+    if moved["still"] < 0.95:
+        out.append(f"it moves in {100 * (1 - moved['still']):.0f} % of the frames")
     if poke and not poke["rises"]:
         out.append("it never rose at a moment at which it could be written before")
     elif poke and poke["added"] < poke["rises"]:
