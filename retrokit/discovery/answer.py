@@ -15,6 +15,7 @@ from ..values import Variable
 from .actions import Buttons
 from .bundle import Bundle
 from .candidates import Candidate, place
+from .fact import Fact
 from .hint import Hint, named
 from .lives import Lives
 
@@ -52,6 +53,7 @@ class Answer:
     ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
     ``sieve`` tells how many bytes each stage of the search for a score left.
     ``bundle`` holds the experiments that the best candidate and the lives rest on.
+    ``more`` holds what else the game counts.
     """
 
     core: str
@@ -71,6 +73,7 @@ class Answer:
     ends: list[int] = field(default_factory=list)
     sieve: dict[str, int] = field(default_factory=dict)
     bundle: Bundle | None = None
+    more: list[Fact] = field(default_factory=list)
 
     @property
     def best(self) -> Candidate | None:
@@ -108,6 +111,7 @@ class Answer:
             "timings": {name: round(value, 2) for name, value in self.timings.items()},
             "play": self.scoring,
             "seed": self.settings.seed,
+            "more": [fact.to_dict() for fact in self.more],
         }
         if lives is not None:
             out["lives"] = {
@@ -159,6 +163,10 @@ class Answer:
             if self.lives.flag is not None:
                 region, addr = place(self.lives.flag.offset, self.spans)
                 variables["game_over"] = Variable((addr,), "uint", region)
+        for fact in self.more:
+            if fact.grade != "unproved":
+                variables.setdefault(fact.name, fact.variable)
+                evidence.setdefault(fact.name, fact.evidence)
         return Integration(
             game=content.name,
             system=content.system,

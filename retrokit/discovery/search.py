@@ -21,8 +21,10 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .fact import Fact
 from .hint import agreeing, find, named
 from .lives import Lives, find_lives, play_ends
+from .more import find_more
 from .poke import Prober, Unit
 from .record import Recording, join, record
 from .score import find_score, known_rises
@@ -37,7 +39,8 @@ PHASES = {
     "buttons": (0.25, 0.5),
     "record": (0.5, 0.65),
     "lives": (0.65, 0.8),
-    "score": (0.8, 1.0),
+    "score": (0.8, 0.97),
+    "more": (0.97, 1.0),
 }
 LIVES = "finding lives and game over"
 START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
@@ -76,6 +79,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         start, buttons = hunt.begin()
         core.agree(start.state)  # asked again where it matters: in play
         candidates, lives, recording = hunt.play(start, buttons)
+        more = hunt.more(buttons, candidates, lives, recording)
         answer = Answer(
             core=found.spec.name,
             core_version=core.info.version,
@@ -93,6 +97,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             nearest=hunt.nearest,
             sieve=hunt.sieve,
             ends=recording.ends.tolist(),
+            more=more,
         )
         answer.bundle = hunt.bundle(answer, recording)
         return answer
@@ -261,6 +266,24 @@ class _Hunt:
                 self.told.add(text)
                 self.emit(("warning", text))
         return candidates
+
+    def more(
+        self,
+        buttons: Buttons,
+        candidates: list[Candidate],
+        lives: Lives | None,
+        recording: Recording,
+    ) -> list[Fact]:
+        """Find what else the game counts."""
+        clock = self._enter("more", "looking for the player's place")
+        good = [c for c in candidates[:1] if c.grade != "unproved"]
+        known = [offset for candidate in good for offset in candidate.offsets]
+        if lives is not None and lives.grade == "proved":
+            known.append(lives.offset)
+        prober = Prober(self.core, recording, self._picture_size(recording.state))
+        facts = find_more(prober, self.core.spans, buttons, known)
+        self._spend("more", clock)
+        return facts
 
     def bundle(self, answer: Answer, recording: Recording) -> Bundle | None:
         """Return the experiments that the integration rests on; None where none is written."""
