@@ -17,7 +17,7 @@ from ..core import Span
 from ..errors import UserError
 from ..values import DECODERS, Variable
 from .candidates import place
-from .lens import TOP_BASE, Lens, every_lens
+from .lens import TOP_BASE, Lens, every_lens, number
 
 Bytes = NDArray[np.uint8]
 Kind = Literal["equal", "rose", "fell", "changed", "same"]
@@ -38,8 +38,34 @@ class Filter:
     at: int
     amount: int | None = None
 
+    @classmethod
+    def parse(cls, words: Sequence[str], last: int) -> Filter:
+        """Return the filter of ``equal 430``, ``rose``, ``rose 50 #3``; snapshots count from 1.
+
+        Args:
+            words: The kind, then perhaps an amount and a snapshot.
+            last: The snapshot that is meant where none is named.
+
+        Raises:
+            UserError: A word has no meaning here.
+        """
+        kind, *rest = words
+        amount, at = None, last
+        for word in rest:
+            if word.startswith("#"):
+                at = number(word[1:])
+            elif amount is None and kind in ("equal", "rose", "fell"):
+                amount = number(word)
+            else:
+                raise UserError(f"{word!r} after {kind}", "a snapshot such as #3, or nothing")
+        if kind == "equal" and amount is None:
+            raise UserError("equal without a number", "the number on the screen")
+        if kind != "equal" and amount is not None and amount <= 0:
+            raise UserError(f"{kind} {amount}", "by how much, from 1 up")
+        return cls(kind, at - 1, amount)  # type: ignore[arg-type]
+
     def __str__(self) -> str:
-        """Return the words of the prompt, with the snapshot counted from 1."""
+        """Return the words that `parse` reads."""
         amount = "" if self.amount is None else f" {self.amount}"
         return f"{self.kind}{amount} #{self.at + 1}"
 
