@@ -16,10 +16,10 @@ from .html import Child, Node, el
 
 WIDTH, HEIGHT = 178, 112  # of a panel, in the units that text is 10 of
 LEFT, RIGHT, TOP, BOTTOM = 30, 6, 18, 18  # margins
-MANY = 24  # changes in a panel beyond which their marks get small
+MANY = 24  # changes in a panel beyond which their marks are small dots
 Scale = Callable[[float], float]
 SHADES = 6  # colours of the parts of a whole
-COLUMNS = 4 * WIDTH  # of a line; more points than these cannot be told apart
+COLUMNS = 2 * WIDTH  # more changes than these cannot be told apart in a panel
 
 
 def svg(width: float, height: float, *children: Child, **attributes: object) -> Node:
@@ -95,10 +95,6 @@ def panel(trace: Trace, episode: int, name: str, end: int, fps: float) -> Node:
             el("rect", x=x(end), y=TOP, width=x(frames) - x(end), height=high, class_="over"),
             el("line", x1=x(end), x2=x(end), y1=TOP, y2=TOP + high, class_="end"),
         ]
-    marks = [
-        _mark(x(frame), y(int(played[frame])), int(steps[frame]), int(played[frame]), frame / fps)
-        for frame in changes.tolist()
-    ]
     return svg(
         WIDTH,
         HEIGHT,
@@ -106,14 +102,14 @@ def panel(trace: Trace, episode: int, name: str, end: int, fps: float) -> Node:
         el("text", f"{last:,}", x=WIDTH - RIGHT, y=11, class_="last right"),
         over,
         axis,
-        el("path", d=_line(trace.start, played, changes, x, y), class_="value"),
-        el("g", *marks, class_="many" if len(marks) > MANY else None),
+        el("path", d=_stair(trace.start, played, changes, x, y), class_="value"),
+        _marks(played, steps, changes, x, y, fps),
         aria_label=said,
         class_="panel",
     )
 
 
-def _line(
+def _stair(
     start: int,
     played: NDArray[np.int64],
     changes: NDArray[np.int64],
@@ -121,16 +117,34 @@ def _line(
     y: Scale,
 ) -> str:
     """Return a stair that holds each value until the next change."""
-    if len(changes) > COLUMNS:  # more than can be told apart
-        changes = changes[:: -(-len(changes) // COLUMNS)]
+    changes = changes[:: -(-len(changes) // COLUMNS) or 1]
     steps = "".join(f"H{x(frame):.1f}V{y(int(played[frame])):.1f}" for frame in changes.tolist())
     return f"M{x(0):.1f} {y(start):.1f}{steps}H{x(len(played)):.1f}"
 
 
-def _mark(x: float, y: float, step: int, value: int, seconds: float) -> Node:
-    """Return the mark of one change: a dot for a rise, a ring for a fall."""
-    said = el("title", f"{step:+,} at {seconds:.1f} s: {value - step:,} to {value:,}")
-    return el("circle", said, cx=x, cy=y, r=2.5, class_="rise" if step > 0 else "fall")
+def _marks(
+    played: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    changes: NDArray[np.int64],
+    x: Scale,
+    y: Scale,
+    fps: float,
+) -> list[Node]:
+    """Return a dot for each rise and a ring for each fall; where there are many, small dots."""
+    out = []
+    if len(changes) <= MANY:
+        for frame in changes.tolist():
+            value, step = int(played[frame]), int(steps[frame])
+            said = f"{step:+,} at {frame / fps:.1f} s: {value - step:,} to {value:,}"
+            kind = "rise" if step > 0 else "fall"
+            mark = el("circle", el("title", said), cx=x(frame), cy=y(value), r=2.5, class_=kind)
+            out.append(mark)
+        return out
+    for kind, which in (("rises", steps[changes] > 0), ("falls", steps[changes] < 0)):
+        some = changes[which][:: -(-int(which.sum()) // COLUMNS) or 1].tolist()
+        dots = "".join(f"M{x(frame):.1f} {y(int(played[frame])):.1f}h0" for frame in some)
+        out.append(el("path", d=dots, class_=kind))
+    return out
 
 
 def shares(parts: Mapping[str, float]) -> Node:
