@@ -122,6 +122,7 @@ class Album:
         trials: Its joint pokes.
         fates: Caption → picture some time after one recorded loss of a life, for each number of
             lives written before it.
+        recorded: Whether the stills are of recorded episodes, or only of the game's beginning.
     """
 
     fps: float
@@ -134,3 +135,4 @@ class Album:
     shown: Shown | None = None
     trials: tuple[Trial, ...] = ()
     fates: dict[str, Picture] = field(default_factory=dict)
+    recorded: bool = True

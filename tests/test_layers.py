@@ -47,6 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "verify_read": CORE | {"integration"},
     "verify_play": ENV | {"policy", "verify_read"},
     "verify": ENV | {"verify_play"},
+    "verify_proof": ENV | {"discovery", "verify", "verify_read"},
     "env": CORE | {"integration", "load"},
     "vector": ENV,
     "movie": ENV,
@@ -59,7 +60,8 @@ ALLOWED: dict[str, set[str]] = {
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
-    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "views", "cluster"},
+    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
+    | {"views", "cluster"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {

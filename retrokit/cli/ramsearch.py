@@ -16,6 +16,7 @@ from .. import sandbox
 from ..buttons import to_mask
 from ..content import Content
 from ..discovery.answer import Answer, Settings
+from ..discovery.bundle import proof_path
 from ..discovery.search import EPISODES, search
 from ..discovery.tape import Tape
 from ..errors import RetrokitError, SearchFailed, UserError
@@ -76,7 +77,9 @@ def ramsearch(
     else:
         settings, tape = _settings(frames, seed, actions, start), Tape()
     written = out or Path(f"{game.name}.yaml")
-    _check_target(written, game, force, "--out")
+    proof = proof_path(written)
+    for path in (written, proof):
+        _check_target(path, game, force, "--out")
     if record is not None:
         _check_target(record, game, force or record == resume, "--record")
     if report is not None:
@@ -100,14 +103,18 @@ def ramsearch(
         return _failed(error, run, json)
     if answer.best is None:
         return _failed(answer.failure(), run, json, answer)
+    proof.unlink(missing_ok=True)  # that of another search
     answer.integration(game).save(written, force=force)
+    assert answer.bundle is not None  # what is written has a proof
+    answer.bundle.save(proof)
     run.draw(answer.to_dict(game), answer)
     if json:
-        kept = {"out": written, "recording": run.kept, "report": report}
+        kept = {"out": written, "proof": proof, "recording": run.kept, "report": report}
         output.print_json(answer.to_dict(game) | kept)
     else:
         print_answer(answer)
         print(f"written     {written}")
+        print(f"proof       {proof}")
         if run.kept is not None:
             print(f"recording   {run.kept}")
         if report is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..discovery.answer import Answer
 from ..discovery.candidates import Candidate, place
+from ..views.words import why
 from . import output
 
 
@@ -50,28 +51,6 @@ def _row(number: int, candidate: Candidate) -> tuple[Any, ...]:
     encoding = " ".join(dict.fromkeys(part.encoding for part in parts))
     seen = f"{low:,} to {high:,}"
     return number, addresses, encoding, scale, candidate.grade, seen, why(candidate.evidence)
-
-
-def why(evidence: dict[str, Any]) -> str:
-    """Return a candidate's evidence as one phrase."""
-    phrases = []
-    if screen := evidence.get("screen"):
-        phrases.append(f"{_count(screen['cells'], 'digit')} on screen")
-    if poke := evidence.get("poke"):
-        rises, added, read = poke["rises"], poke["added"], poke["read_back"]
-        back = "and read back" if read == added else f"and {read} read back"
-        phrases.append(f"{added} of {_count(rises, 'poke')} added up {back}")
-    if screen:
-        phrases.append(f"{screen['film']} frames of the film agree")
-    if not screen and (moved := evidence.get("behaviour")):
-        phrases.append(f"rose {moved['rises']} times, fell {moved['falls']}")
-    if note := evidence.get("note"):
-        phrases.append(str(note))
-    return "; ".join(filter(None, [", ".join(phrases[:2]), *phrases[2:]]))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def _lives(answer: Answer) -> str:

@@ -15,6 +15,8 @@ from ..values import Variable
 from .actions import Buttons
 from .bundle import Bundle
 from .candidates import Candidate, place
+from .fact import Fact
+from .hint import Hint, named
 from .lives import Lives
 
 ADVICE = (
@@ -33,6 +35,7 @@ class Settings:
         actions: The action set, or None to find out which buttons matter.
         start: Start sequence in the integration's form, or None to find it.
         resume: Recording to go on with, or None; its start and actions are used.
+        hints: What a person read off the screen of that recording.
     """
 
     frames: int = 9000
@@ -40,6 +43,7 @@ class Settings:
     actions: tuple[tuple[str, ...], ...] | None = None
     start: tuple[str, ...] | None = None
     resume: Path | None = None
+    hints: tuple[Hint, ...] = ()
 
 
 @dataclass
@@ -47,7 +51,9 @@ class Answer:
     """What the search found; ``candidates`` is empty when nothing scored.
 
     ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
+    ``sieve`` tells how many bytes each stage of the search for a score left.
     ``bundle`` holds the experiments that the best candidate and the lives rest on.
+    ``more`` holds what else the game counts.
     """
 
     core: str
@@ -65,7 +71,9 @@ class Answer:
     scoring: dict[str, int] = field(default_factory=dict)
     nearest: list[Candidate] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    sieve: dict[str, int] = field(default_factory=dict)
     bundle: Bundle | None = None
+    more: list[Fact] = field(default_factory=list)
 
     @property
     def best(self) -> Candidate | None:
@@ -91,6 +99,7 @@ class Answer:
             "scored": bool(self.candidates),
             "candidates": [c.to_dict(n + 1) for n, c in enumerate(self.candidates)],
             "nearest": [c.to_dict(n + 1) for n, c in enumerate(self.nearest)],
+            "sieve": self.sieve,
             "lives_addr": None if lives is None else place(lives.offset, self.spans)[1],
             "lives_grade": None if lives is None else lives.grade,
             "start_buttons": self.start_buttons,
@@ -102,6 +111,7 @@ class Answer:
             "timings": {name: round(value, 2) for name, value in self.timings.items()},
             "play": self.scoring,
             "seed": self.settings.seed,
+            "more": [fact.to_dict() for fact in self.more],
         }
         if lives is not None:
             out["lives"] = {
@@ -117,7 +127,11 @@ class Answer:
 
     def failure(self) -> SearchFailed:
         """Return why no integration can be written."""
-        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
+        hints = ", ".join(hint.text for hint in named(self.settings.hints, "score"))
+        if hints and not any(candidate.shown for candidate in self.candidates):
+            found = f"what fits {hints} is unproved" if self.candidates else f"nothing fits {hints}"
+        else:
+            found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
         return SearchFailed(found, "a score that rises in random play", ADVICE)
 
     def integration(self, content: Content) -> Integration:
@@ -149,6 +163,10 @@ class Answer:
             if self.lives.flag is not None:
                 region, addr = place(self.lives.flag.offset, self.spans)
                 variables["game_over"] = Variable((addr,), "uint", region)
+        for fact in self.more:
+            if fact.grade != "unproved":
+                variables.setdefault(fact.name, fact.variable)
+                evidence.setdefault(fact.name, fact.evidence)
         return Integration(
             game=content.name,
             system=content.system,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,33 @@ from .record import Recording
 from .tape import span_arrays, spans_of, texts
 
 FORMAT = 1
-# What an experiment can show, and the fact it belongs to.
+
+
+class Kind(NamedTuple):
+    """What an experiment can show: of which fact, by how many futures, in which numbers."""
+
+    fact: str
+    branches: int
+    claim: tuple[str, ...]
+
+
+# Numbers called look, first and last count looks, from 0; -1 in look: the screen showed it at none.
 KINDS = {
-    "added": "score",
-    "film": "score",
-    "loss": "lives",
-    "last": "lives",
-    "alive": "lives",
-    "gone": "lives",
-    "over": "game_over",
+    # Untouched, then another number written: at look settled it is that plus the points,
+    # and the screen shows it.
+    "added": Kind("score", 2, ("before", "written", "points", "settled", "look", "shown")),
+    # The screen shows the number that RAM holds.
+    "film": Kind("score", 1, ("look", "shown")),
+    # Untouched a life is lost; with one more written, too.
+    "loss": Kind("lives", 2, ("before", "written")),
+    # After that control comes back, whether one more was written or nothing (-1).
+    "alive": Kind("lives", 1, ("written",)),
+    # Made the last, it leaves `after` at look `last`.
+    "last": Kind("lives", 1, ("written", "after", "last")),
+    # Then control, measured against what it was, is gone at every look.
+    "gone": Kind("lives", 1, ("written", "variety", "steers")),
+    # On the last life a byte never holds `value` before `last`, and does at first, first + step, …
+    "over": Kind("game_over", 1, ("value", "last", "first", "step")),
 }
 # Field → its type in the file and its number of dimensions.
 ARRAYS: dict[str, tuple[type[np.generic], int]] = {
@@ -44,6 +62,11 @@ ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "pictures": (np.uint64, 2),
     "control": (np.int16, 2),
 }
+
+
+def proof_path(integration: Path) -> Path:
+    """Return where the bundle of an integration lies: ``digdug.proof.npz`` by ``digdug.yaml``."""
+    return integration.with_suffix(".proof.npz")
 
 
 def fingerprint(data: NDArray[Any]) -> int:
@@ -68,7 +91,7 @@ class Experiment:
         pictures: uint64 [branches, looks]: `fingerprint` of each picture; [0, 0] without.
         control: int [looks, 2]: how much inputs mattered at each look; [0, 2] without.
         kind: What it shows, a key of `KINDS`.
-        claim: The numbers it shows; see `retrokit.verify_proof`.
+        claim: The numbers it shows.
 
     Raises:
         ValueError: The shapes do not fit each other.
@@ -110,7 +133,25 @@ class Experiment:
     @property
     def fact(self) -> str:
         """The fact it belongs to: score, lives or game_over."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].fact
+
+    def check_claim(self) -> None:
+        """Check that it can show what it claims.
+
+        Raises:
+            ValueError: It cannot.
+        """
+        kind, claim, looks = KINDS[self.kind], self.claim, len(self.looks)
+        at = [claim[name] for name in ("look", "first", "last") if name in claim]
+        sound = (
+            len(self.rows) == kind.branches
+            and set(claim) == set(kind.claim)
+            and all(-1 <= look < looks for look in at)
+            and claim.get("step", 1) > 0
+            and bool(len(self.control)) == (self.kind in ("alive", "gone"))
+        )
+        if not sound or (len(self.control) and self.rows.shape != (1, 1)):
+            raise ValueError(f"an experiment cannot show what it claims ({self.kind})")
 
 
 class Witness:
@@ -192,10 +233,11 @@ class Bundle:
         if (
             min(self.every, *self.size) < 1
             or any(part.size and not 0 <= part.min() <= part.max() < total for part in used)
-            or any(e.episode >= episodes or e.frame > frames for e in self.experiments)
-            or any(e.kind not in KINDS for e in self.experiments)
+            or any(e.episode >= episodes or e.frame >= frames for e in self.experiments)
         ):
             raise ValueError("the experiments do not fit the recording")
+        for e in self.experiments:
+            e.check_claim()
 
     @classmethod
     def of(
@@ -212,7 +254,7 @@ class Bundle:
         last = np.zeros(recording.episodes, np.int64)
         for e in experiments:
             last[e.episode] = max(last[e.episode], e.frame)
-        buttons = recording.buttons[:, : int(last.max())].copy()
+        buttons = recording.buttons[:, : int(last.max()) + 1].copy()
         buttons[np.arange(buttons.shape[1]) >= last[:, None]] = 0
         return cls(
             core.content.sha1,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..album import Album, Box, Picture, Shown, Still, Trace, Trial
 from ..buttons import to_mask
 from ..content import Content
-from ..core import Core
+from ..core import Core, CoreInfo
 from ..systems import FoundCore
 from ..team import Team
 from .answer import Answer
@@ -29,7 +29,7 @@ from .tape import Origin
 
 Emit = Callable[[Any], None]
 Traces = tuple[Trace, ...]
-STILLS = 14
+STILLS = 15
 AFTER = 8  # frames from a rise to its picture: by then the game has drawn it
 MOST_PIXELS = 320 * 288  # larger pictures are shrunk
 NEAR = 3  # digits' widths shown beside a number
@@ -82,13 +82,13 @@ def film(
         return Album(
             core.info.fps,
             size,
-            _aspect(core.info.aspect, *size),
+            _aspect(core.info, *size),
             tuple(recording.styles),
             tuple(recording.ends.tolist()),
             stills,
             traces,
             shown,
-            _trials(prober, shown.around, bundle.experiments) if shown and bundle else (),
+            _trials(prober, shown, bundle.experiments) if shown and bundle else (),
             {} if answer is None else _fates(prober, answer.lives),
         )
 
@@ -106,17 +106,19 @@ def _booted(emit: Emit, core: Core, origin: Origin | None) -> Album:
         core.run(6, to_mask(["START"]))
         stills.append(Still(0, (number + 1) * every, core.frame(_small(core.frame_size))))
     width, height = core.frame_size
-    aspect = _aspect(core.info.aspect, width, height)
-    name = "from power-on, START pressed now and then" if origin is None else "from the start"
-    return Album(fps, (width, height), aspect, (name,), (STILLS * every,), tuple(stills))
+    aspect = _aspect(core.info, width, height)
+    name = "from power-on" if origin is None else "from the start on"
+    whole = (STILLS * every,)
+    return Album(fps, (width, height), aspect, (name,), whole, tuple(stills), recorded=False)
 
 
-def _aspect(aspect: float, width: int, height: int) -> float:
+def _aspect(info: CoreInfo, width: int, height: int) -> float:
     """Return width over height of the upright picture as it is meant to be seen."""
-    if not 0.2 < aspect < 5:
+    if not 0.2 < info.aspect < 5:
         return width / height
-    lies = (aspect >= 1) == (width >= height)  # cores disagree on whether a turn is in it
-    return aspect if lies else 1 / aspect
+    if info.rotation % 180 == 0 or (info.aspect >= 1) == (width >= height):
+        return info.aspect
+    return 1 / info.aspect  # cores disagree on whether the turn is in it
 
 
 def _small(size: tuple[int, int]) -> tuple[int, int]:
@@ -286,8 +288,9 @@ def _shown(
     return Shown(number, places, zeros, around, held, glyphs)
 
 
-def _trials(prober: Prober, around: Box, experiments: Sequence[Experiment]) -> tuple[Trial, ...]:
+def _trials(prober: Prober, shown: Shown, experiments: Sequence[Experiment]) -> tuple[Trial, ...]:
     """Return the joint pokes among some experiments, with the score's line each time."""
+    around, scale = shown.around, 10 ** len(shown.zeros)
     out = []
     for seen in experiments:
         if seen.kind != "added":
@@ -313,7 +316,7 @@ def _trials(prober: Prober, around: Box, experiments: Sequence[Experiment]) -> t
                 was=claim["before"],
                 number=claim["written"],
                 added=claim["points"],
-                read=claim["shown"] if claim["look"] >= 0 else None,
+                read=claim["shown"] // scale * scale if claim["look"] >= 0 else None,
                 pictures=pictures,
             )
         )

@@ -237,6 +237,28 @@ def by_behaviour(
             yield candidate
 
 
+def alone(
+    recording: Recording, spans: Sequence[Span], offsets: Sequence[int], most: int
+) -> list[Candidate]:
+    """Return single bytes as numbers of their own, those that fall least first.
+
+    Args:
+        recording: The recording.
+        spans: The core's selected regions.
+        offsets: Bytes that are added to.
+        most: How many to return.
+    """
+    out = []
+    for offset in offsets:
+        region, addr = place(offset, spans)
+        variable = Variable((addr,), "uint", region)
+        seen = behaviour(*values_of(recording, variable, (offset,)))
+        falls = (seen.falls + seen.resets) / max(1, seen.rises)
+        evidence = {"behaviour": describe(seen)}
+        out.append(Candidate(variable, (offset,), seen, "unproved", evidence, -falls))
+    return sorted(out, key=lambda c: -c.weight)[:most]
+
+
 # Widths that real integrations have (facts/priors.md), the commonest first.
 GROUPS = (
     ("bcd", 3), ("bcd", 2), ("bcd", 4), ("bcd", 1), ("digits", 6), ("digits", 5), ("digits", 4),

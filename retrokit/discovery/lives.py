@@ -6,9 +6,10 @@ was. That is proof: no copy, timer or energy bar does both (facts/discovery.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,33 +197,46 @@ def _bits(unit: Unit, recording: Recording) -> tuple[int, int]:
 def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None:
     """Make one recorded loss the last, and one more than it was; compare control afterwards."""
     core, recording, unit = prober.core, prober.recording, suspect.unit
+    witness = prober.witness
+    witness.begin()
     byte = int(prober.bytes_at(moment, [unit.offset])[0])
     value = int(unit.read(byte))
     state = prober.state(moment)
     log = recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
     rows = [[-1], [unit.write(byte, min(9, value + 1))]]
-    ram, _ = prober.after(moment, rows, [unit.offset], (len(log),), [unit.offset], pictures=False)
+    at = [unit.offset]
+    ram, _ = prober.after(moment, rows, at, (len(log),), at, pictures=False, proof=True)
     plain, higher = (int(unit.read(int(x))) for x in ram[:, 0, 0])
     if plain != value - 1 or (value < 9 and higher != value):
         return None  # the replay missed the loss, or something else writes the byte
+    witness.shows("loss", before=value, written=min(9, value + 1))
     raised = (unit.offset, rows[1][0])
     for wait in WAITS:
         end = np.concatenate([log, np.zeros(wait, np.uint16)])
         alive = _control(core, state, end, None)
         if alive.variety < PLAY_LATER:
             continue  # still dying, or dead
+        prober.tell(moment, [[-1]], at, end, [len(end)], control=[alive])
+        witness.shows("alive", written=-1)
         higher_control = _control(core, state, end, raised)
         if higher_control.variety < PLAY_LATER or higher_control.steers < alive.steers:
             return None
+        prober.tell(moment, rows[1:], at, end, [len(end)], control=[higher_control])
+        witness.shows("alive", written=min(9, value + 1))
+        judged = np.concatenate([end, np.zeros(sum(GAPS), np.uint16)])
+        looks = np.cumsum([len(end), *GAPS]).tolist()
         for low in LOWS:
             if low >= value:
                 continue
             poke = (unit.offset, unit.write(byte, low))
-            after = _value_after(prober, unit, moment, end, poke, low)
+            after = _value_after(prober, unit, moment, judged, poke, low)
             if after is None:
                 continue
-            _replay(core, state, end, poke)
-            if _gone(core, alive) and _stays(core, alive):
+            last = witness.latest
+            if all(lost for lost, _ in controls(core, state, judged, looks, poke, alive)):
+                witness.shows("last", last, written=low, after=after, last=LEAD + 1)
+                prober.tell(moment, [[poke[1]]], at, judged, looks, control=[(1, 0)] * len(looks))
+                witness.shows("gone", written=low, variety=alive.variety, steers=alive.steers)
                 control = (alive.variety, higher_control.variety)
                 return _proved(prober, suspect, moment, after, low, control)
         return None
@@ -242,12 +256,9 @@ def _value_after(
     Written 1 it must be 0 then, written 0 it must be 0 or -1; an energy bar is filled up instead.
     And it must not fall once more while control is judged: then another life was played.
     """
-    core = prober.core
-    core.load(prober.state(moment))
-    core.poke([poke[0]], [poke[1]])
-    judged = np.concatenate([log, np.zeros(sum(GAPS), np.uint16)])
-    ram, _ = core.record(judged, np.array([unit.offset], np.int32))
-    values = unit.read(ram[:, 0])
+    looks, at = range(1, len(log) + 1), [unit.offset]
+    ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
+    values = unit.read(ram[0, :, 0])
     values = np.where(values > 9, values - (256 if unit.kind == "byte" else 16), values)
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
@@ -255,8 +266,7 @@ def _value_after(
     return after if after in ((low - 1,) if low else (0, -1)) and not fell_again else None
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(NamedTuple):
     """How much inputs matter: distinct pictures, and whether directions are obeyed."""
 
     variety: int
@@ -286,17 +296,29 @@ def _control(
     core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
 ) -> Control:
     """Measure control at the end of a replay that began with a poke."""
-    _replay(core, state, log, poke)
-    return _measure(core)
+    seen, steers = next(controls(core, state, log, [len(log)], poke))
+    return Control(seen, bool(steers))
 
 
-def _replay(
-    core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
-) -> None:
+def controls(
+    core: Core,
+    state: bytes,
+    log: NDArray[np.uint16],
+    looks: Sequence[int],
+    poke: tuple[int, int] | None,
+    before: Control | None = None,
+) -> Iterator[tuple[int, int]]:
+    """Yield control at each look of a replay that began with a poke (its offset and value).
+
+    Looks are frames run, ascending. Each gives V, and whether directions are obeyed; with
+    ``before``, whether that control is lost by now, and 0.
+    """
     core.load(state)
     if poke is not None:
         core.poke([poke[0]], [poke[1]])
-    core.record(log)
+    for start, look in pairwise((0, *looks)):
+        core.record(log[start:look])
+        yield _measure(core) if before is None else (int(_gone(core, before)), 0)
 
 
 def _stays(core: Core, before: Control) -> bool:
@@ -335,6 +357,7 @@ def _proved(
         lives.cuts_last_life = lives.flag is None
         if lives.flag is not None:
             evidence["game_over"] = {"grade": "likely", "games": len(losses)}
+    prober.witness.proves(lives)
     return lives
 
 

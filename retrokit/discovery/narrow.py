@@ -17,7 +17,7 @@ from ..core import Span
 from ..errors import UserError
 from ..values import DECODERS, Variable
 from .candidates import place
-from .lens import TOP_BASE, Lens, every_lens
+from .lens import TOP_BASE, Lens, every_lens, number
 
 Bytes = NDArray[np.uint8]
 Kind = Literal["equal", "rose", "fell", "changed", "same"]
@@ -38,8 +38,34 @@ class Filter:
     at: int
     amount: int | None = None
 
+    @classmethod
+    def parse(cls, words: Sequence[str], last: int) -> Filter:
+        """Return the filter of ``equal 430``, ``rose``, ``rose 50 #3``; snapshots count from 1.
+
+        Args:
+            words: The kind, then perhaps an amount and a snapshot.
+            last: The snapshot that is meant where none is named.
+
+        Raises:
+            UserError: A word has no meaning here.
+        """
+        kind, *rest = words
+        amount, at = None, last
+        for word in rest:
+            if word.startswith("#"):
+                at = number(word[1:])
+            elif amount is None and kind in ("equal", "rose", "fell"):
+                amount = number(word)
+            else:
+                raise UserError(f"{word!r} after {kind}", "a snapshot such as #3, or nothing")
+        if kind == "equal" and amount is None:
+            raise UserError("equal without a number", "the number on the screen")
+        if kind != "equal" and amount is not None and amount <= 0:
+            raise UserError(f"{kind} {amount}", "by how much, from 1 up")
+        return cls(kind, at - 1, amount)  # type: ignore[arg-type]
+
     def __str__(self) -> str:
-        """Return the words of the prompt, with the snapshot counted from 1."""
+        """Return the words that `parse` reads."""
         amount = "" if self.amount is None else f" {self.amount}"
         return f"{self.kind}{amount} #{self.at + 1}"
 
@@ -236,24 +262,29 @@ class Narrowing:
             self._known[lens] = hits
         return hits
 
-    def look(self, most: int) -> tuple[int, list[Reading]]:
+    def look(self, most: int, *, alone: bool = True) -> tuple[int, list[Reading]]:
         """Return the number of hits, and at most *most* of them, the likeliest first.
 
-        The number counts places under each lens; in the list the same bytes stand once.
+        The number counts places under each lens.
+
+        Args:
+            most: Of the list.
+            alone: The same bytes stand once in it, with the other encodings beside them.
         """
         count = 0
-        out: dict[tuple[int, ...], Reading] = {}
+        out: dict[tuple[object, ...], Reading] = {}
         for lens in self.lenses:
             hits = self._of(lens)
             count += len(hits.starts)
             for reading in hits.readings(self.spans):
-                first = out.get(reading.offsets)
+                key = reading.offsets if alone else (reading.offsets, lens)
+                first = out.get(key)
                 if first is not None:
                     also = dict.fromkeys([*first.also, lens.encoding])
                     also.pop(first.lens.encoding, None)
-                    out[reading.offsets] = first._replace(also=tuple(also))
+                    out[key] = first._replace(also=tuple(also))
                 elif len(out) < most:
-                    out[reading.offsets] = reading
+                    out[key] = reading
                 else:
                     break
         return count, list(out.values())

@@ -44,10 +44,12 @@ def find_flag(
         for episode, end in enumerate(recording.ends.tolist())
     ]
     over: list[Bytes] = []
-    for moment in losses:
-        played, after = _last_life(prober, offset, last, moment, lead)
-        alive.append(played)
-        over.append(after)
+    first, _, step = SAMPLED
+    games = [_last_life(prober, offset, last, moment, lead) for moment in losses]
+    for moment, ram in zip(losses, games, strict=True):
+        loss = moment.frame + lead
+        alive.append(ram[: loss - lead // 2])
+        over.append(ram[loss + first :: step])
     if not over:
         return None
     ended = np.concatenate(over)
@@ -60,23 +62,32 @@ def find_flag(
         return None
     kinds = [len(np.unique(before[:, column])) for column in good]  # a mode byte has few values
     column = int(good[int(np.argmin(kinds))])
-    return Flag(int(recording.offsets[column]), int(value[column]))
+    flag = Flag(int(recording.offsets[column]), int(value[column]))
+    for moment, ram in zip(losses, games, strict=True):
+        loss = moment.frame + lead
+        start, log = Moment(moment.episode, 0), _buttons(prober, moment, lead)
+        looks, held = range(1, len(log) + 1), ram[None, :, column : column + 1]
+        prober.tell(start, [[last]], [offset], log, looks, [flag.offset], held)
+        prober.witness.shows(
+            "over", value=flag.value, last=loss - lead // 2, first=loss + first, step=step
+        )
+    return flag
 
 
-def _last_life(
-    prober: Prober, offset: int, last: int, moment: Moment, lead: int
-) -> tuple[Bytes, Bytes]:
+def _last_life(prober: Prober, offset: int, last: int, moment: Moment, lead: int) -> Bytes:
     """Play one recorded episode on its last life, from its start to the loss and beyond it.
 
     Returns:
-        The kept bytes of every frame before the loss, and samples of what follows it.
+        The kept bytes after every frame, uint8 [frames, kept].
     """
     core, recording = prober.core, prober.recording
     core.load(recording.checkpoints[moment.episode][0])
     core.poke([offset], [last])
-    log = recording.buttons[moment.episode]
-    played, _ = core.record(log[: moment.frame + lead], recording.offsets)
-    first, final, step = SAMPLED
-    presses = np.resize(log, final)  # the buttons go on: a flag must not depend on them
-    after, _ = core.record(presses, recording.offsets)
-    return played[: -lead // 2], after[first::step]
+    return core.record(_buttons(prober, moment, lead), recording.offsets)[0]
+
+
+def _buttons(prober: Prober, moment: Moment, lead: int) -> NDArray[np.uint16]:
+    """Return the buttons from an episode's start to the loss, and what is pressed after it."""
+    log = prober.recording.buttons[moment.episode]
+    # The buttons go on: a flag must not depend on them.
+    return np.concatenate([log[: moment.frame + lead], np.resize(log, SAMPLED[1])])

@@ -169,8 +169,8 @@ class Prober:
         offsets: Sequence[int] | NDArray[np.int64],
         log: NDArray[np.uint16],
         looks: Sequence[int],
-        kept: Sequence[int],
-        ram: NDArray[np.uint8],
+        kept: Sequence[int] = (),
+        ram: NDArray[np.uint8] | None = None,
         pictures: Pictures | None = None,
         control: Sequence[Sequence[int]] = (),
     ) -> None:
@@ -185,7 +185,7 @@ class Prober:
             np.array(log, np.uint16),
             np.array(looks, np.int64),
             np.array(kept, np.int64),
-            ram,
+            np.zeros((len(rows), len(looks), 0), np.uint8) if ram is None else ram,
             hashes.reshape(-1, len(looks)) if len(hashes) else np.zeros((0, 0), np.uint64),
             np.array(control, np.int64).reshape(-1, 2),
         )

@@ -248,27 +248,38 @@ def prove(
     def number(row: np.ndarray) -> int:
         return int(packed.decode({packed.region: row.astype(np.uint8)}))
 
+    seen = [_digits_seen(prober.recording, offset) for offset in offsets]
     for moment in moments:
         before = prober.bytes_at(moment, offsets)
+        was = number(before)
         poke = _random_bytes(packed, before, rng)
-        rows = [[-1] * len(offsets), poke]
-        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
-        gained = number(ram[0, 0]) - number(before)
-        if gained == 0:
+        # Some games add and carry right only for digits that their own points can leave.
+        for row in (poke, _random_bytes(packed, before, rng, seen)):
+            rows = [[-1] * len(offsets), row]
+            ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
+            plain, held = ([number(view) for view in branch] for branch in ram)
+            written = number(np.array(row, np.uint8))
+            good = [
+                look
+                for look in range(len(LOOKS))
+                if plain[look] != was and held[look] - written == plain[look] - was
+            ]
+            if good:
+                break
+        if plain == [was] * len(plain):
             continue
         rises += 1
-        wanted = number(np.array(poke, np.uint8)) + gained
-        if number(ram[1, 0]) != wanted:
+        if not good:
             continue
         added += 1
-        held = [number(row) for row in ram[1]]
         look = shown_at(line, pictures[1], held, scale)
         read += look >= 0
         prober.witness.shows(
             "added",
-            before=number(before),
-            written=wanted - gained,
-            points=gained,
+            before=was,
+            written=written,
+            points=plain[good[0]] - was,
+            settled=good[0],
             look=look,
             shown=held[look],
         )
@@ -283,14 +294,33 @@ def shown_at(line: Line, views: Pictures, held: Sequence[int], scale: int) -> in
     return next((look for look, match in enumerate(matches) if match), -1)
 
 
-def _random_bytes(packed: Variable, before: np.ndarray, rng: np.random.Generator) -> list[int]:
-    """Return bytes of another legal number, digit for digit unlike the old one where possible."""
+def _digits_seen(recording: Recording, offset: int) -> tuple[list[int], list[int]]:
+    """Return the decimal digits that a byte's low and high nibble had in the recording."""
+    values = np.unique(recording.series(offset)).astype(int)
+    low, high = np.unique(values & 15), np.unique(values >> 4)
+    return low[low <= 9].tolist(), high[high <= 9].tolist()
+
+
+def _random_bytes(
+    packed: Variable,
+    before: np.ndarray,
+    rng: np.random.Generator,
+    seen: Sequence[tuple[list[int], list[int]]] = (),
+) -> list[int]:
+    """Return bytes of another legal number, digit for digit unlike the old one where possible.
+
+    With ``seen``, digits that moved take only values that they had.
+    """
     out = []
     for part in packed.parts:
         for position, addr in enumerate(part.addrs):
             old = int(before[addr])
             high = int(rng.integers(1, 5))
             low = int(rng.integers(1, 6))
+            if seen:
+                lows, highs = seen[addr]
+                low = int(rng.choice(lows)) if len(lows) > 1 else low
+                high = int(rng.choice(highs)) if len(highs) > 1 else high
             if part.encoding == "bcd":
                 out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
             elif part.encoding == "digits":

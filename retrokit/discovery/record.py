@@ -149,18 +149,16 @@ def record(
     total, finished = passes * buttons.size, 0
 
     def play(core: Core, log: NDArray[np.uint16], kept: NDArray[np.int32] | None) -> Any:
-        nonlocal finished
-        core.load(state)
         changes = np.zeros(size, np.uint32) if kept is None else None
-        parts, points = [], []
-        for at in range(0, frames, every):
-            if kept is not None:
-                points.append(core.save())
-                core.load(points[-1])  # a restored run can differ from a continued one
-            piece = log[at : at + every]
+        parts = []
+
+        def run(piece: NDArray[np.uint16]) -> None:
+            nonlocal finished
             parts.append(core.record(piece, kept, changes=changes)[0])
             finished += len(piece)
             report(finished / total)
+
+        points = states_along(core, state, log, every, run, keep=kept is not None)
         return np.concatenate(parts), points, changes
 
     def initial_of(core: Core, _: None) -> NDArray[np.uint8]:
@@ -200,6 +198,37 @@ def record(
         checkpoints,
         saved=saved,
     )
+
+
+def states_along(
+    core: Core,
+    state: bytes,
+    log: NDArray[np.uint16],
+    every: int,
+    run: Callable[[NDArray[np.uint16]], object] | None = None,
+    *,
+    keep: bool = True,
+) -> list[bytes]:
+    """Play an episode; return the savestates before frames 0, every, 2·every and so on.
+
+    Each is saved *and* restored, since a restored run can differ from a continued one.
+
+    Args:
+        core: The core; it stands at the end of the episode afterwards.
+        state: Savestate the episode starts from.
+        log: uint16 [frames]: its buttons.
+        every: Frames between savestates.
+        run: What runs each piece of the log; None just runs it.
+        keep: Make savestates at all; without them the episode is played in one go.
+    """
+    core.load(state)
+    points = []
+    for at in range(0, len(log), every):
+        if keep:
+            points.append(core.save())
+            core.load(points[-1])
+        (run or core.record)(log[at : at + every])
+    return points
 
 
 def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from ..core import Span
 from ..values import Variable
 from .candidates import (
     Candidate,
+    alone,
     behaviour,
     by_behaviour,
     describe,
@@ -48,6 +49,7 @@ def find_score(
     spans: Sequence[Span],
     seed: int,
     report: Report,
+    sieve: dict[str, int] | None = None,
     taps: Sequence[int] = (),
 ) -> list[Candidate]:
     """Find the numbers on the screen that RAM holds and rank those that behave like a score.
@@ -57,17 +59,25 @@ def find_score(
         spans: The core's selected regions.
         seed: Of the random numbers the proof writes.
         report: Called with what is being done and the share that is finished.
+        sieve: Filled with how many bytes were left after each stage, for a person to read.
         taps: RetroPad masks of the buttons, to tell counters of presses by.
 
     Returns:
         Numbers on the screen, the best first; at most one is ``proved``. What only behaves like a
-        score, on no screen, is ``unproved``.
+        score, on no screen, is ``unproved``; where nothing does, so are the bytes that are added
+        to.
     """
     recording = prober.recording
     changes = recording.changes()
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
+    if sieve is not None:
+        drawn = {digit.unit.offset for digit in digits}
+        sieve |= {
+            "all": len(recording.initial), "changed": int((changes > 0).sum()), "calm": len(calm),
+            "added": len(adders), "visible": len(visible), "digits": len(drawn),
+        }  # fmt: skip
     found: list[Candidate] = []
     for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
         report("proving what is on the screen", number / MOST_CHAINS)
@@ -80,7 +90,8 @@ def find_score(
                 found += _candidates(prober, spans, line_digits, None, seed, taps)
     known = {offset for candidate in found for offset in candidate.offsets}
     rest = [offset for offset in adders if offset not in known]
-    return rank([*found, *by_behaviour(recording, spans, rest, UNSEEN)])
+    listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
+    return rank(listed or alone(recording, spans, rest, UNSEEN))
 
 
 def _digits(

@@ -21,8 +21,11 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .fact import Fact
 from .grade import known_rises
+from .hint import agreeing, find, named
 from .lives import Lives, find_lives, play_ends
+from .more import find_more
 from .poke import Prober, Unit
 from .record import Recording, join, record
 from .score import find_score
@@ -37,7 +40,8 @@ PHASES = {
     "buttons": (0.25, 0.5),
     "record": (0.5, 0.65),
     "lives": (0.65, 0.8),
-    "score": (0.8, 1.0),
+    "score": (0.8, 0.97),
+    "more": (0.97, 1.0),
 }
 LIVES = "finding lives and game over"
 START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
@@ -76,6 +80,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         start, buttons = hunt.begin()
         core.agree(start.state)  # asked again where it matters: in play
         candidates, lives, recording = hunt.play(start, buttons)
+        more = hunt.more(buttons, candidates, lives, recording)
         answer = Answer(
             core=found.spec.name,
             core_version=core.info.version,
@@ -91,7 +96,9 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             timings=timings,
             scoring=known_rises(recording, candidates[0]) if candidates else {},
             nearest=hunt.nearest,
+            sieve=hunt.sieve,
             ends=recording.ends.tolist(),
+            more=more,
         )
         answer.bundle = hunt.bundle(answer, recording)
         return answer
@@ -119,6 +126,8 @@ class _Hunt:
         self.tape = tape
         self.phase = PHASES["start"]
         self.nearest: list[Candidate] = []
+        self.told: set[str] = set()
+        self.sieve: dict[str, int] = {}
         self.witness = Witness()
 
     def _report(self, stage: str, share: float) -> None:
@@ -235,8 +244,10 @@ class _Hunt:
             prober.recording = recording.ending(ends)
             self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
+            spans, seed = self.core.spans, settings.seed
             taps = [to_mask([name]) for name in buttons.useful]
-            candidates = find_score(prober, self.core.spans, settings.seed, self._report, taps)
+            candidates = find_score(prober, spans, seed, self._report, self.sieve, taps)
+            candidates = self._agreeing(candidates, recording)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":
                 break
@@ -244,7 +255,37 @@ class _Hunt:
         if all(c.grade == "unproved" for c in candidates):  # what is no number on the screen goes
             self.nearest = [c for c in candidates if not c.shown]
             candidates = [c for c in candidates if c.shown]
+        if not candidates and (hints := named(settings.hints, "score")):
+            candidates = find(recording, self.core.spans, hints)[1]
         return candidates, lives, prober.recording
+
+    def _agreeing(self, candidates: list[Candidate], recording: Recording) -> list[Candidate]:
+        """Return the candidates that a person's hints allow; tell of the others once."""
+        hints, fps = named(self.settings.hints, "score"), self.core.info.fps
+        candidates, said = agreeing(candidates, recording, hints, fps)
+        for text in said:
+            if text not in self.told:
+                self.told.add(text)
+                self.emit(("warning", text))
+        return candidates
+
+    def more(
+        self,
+        buttons: Buttons,
+        candidates: list[Candidate],
+        lives: Lives | None,
+        recording: Recording,
+    ) -> list[Fact]:
+        """Find what else the game counts."""
+        clock = self._enter("more", "looking for the player's place")
+        good = [c for c in candidates[:1] if c.grade != "unproved"]
+        known = [offset for candidate in good for offset in candidate.offsets]
+        if lives is not None and lives.grade == "proved":
+            known.append(lives.offset)
+        prober = Prober(self.core, recording, self._picture_size(recording.state))
+        facts = find_more(prober, self.core.spans, buttons, known)
+        self._spend("more", clock)
+        return facts
 
     def bundle(self, answer: Answer, recording: Recording) -> Bundle | None:
         """Return the experiments that the integration rests on; None where none is written."""

@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 from ..core import Span
 from ..errors import UserError
 from ..files import reading, whole_file
+from ..policy import STYLES
+from .record import Recording
+
+# What a person's session adds to a recording; see `retrokit.discovery.session`.
+SESSION = ("snapshots", "snapshot_ram", "filters", "types", "marks")
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,14 @@ class Origin:
 
 
 class Tape:
-    """Episodes of one search, all of one length, in a nameless temporary file."""
+    """Episodes of one search, all of one length, in a nameless temporary file.
+
+    ``extra`` holds further arrays that are written and read with it: those of a person's session.
+    """
 
     def __init__(self) -> None:
         self.origin: Origin | None = None
+        self.extra: dict[str, NDArray[Any]] = {}
         self.offsets = np.zeros(0, np.int32)
         self._logs: list[NDArray[np.uint16]] = []
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the tape
@@ -107,6 +116,25 @@ class Tape:
             shape
         )
 
+    def recording(self) -> Recording:
+        """Return what was recorded, without the savestates in between."""
+        assert self.origin is not None
+        ram = np.stack([self.ram(number) for number in range(self.episodes)])
+        styles = [STYLES[number % len(STYLES)].name for number in range(self.episodes)]
+        return Recording(
+            self.origin.state, self.buttons, ram, self._memory(), self.offsets, styles, 0, []
+        )
+
+    def _memory(self) -> NDArray[np.uint8]:
+        """Return all bytes at the start of play; older files tell only those after one frame."""
+        assert self.origin is not None
+        if self.origin.memory:
+            return np.frombuffer(self.origin.memory, np.uint8).copy()
+        out = np.zeros(sum(span.size for span in self.origin.spans), np.uint8)
+        if self.episodes:
+            out[self.offsets] = self.ram(0)[0]
+        return out
+
     def put(
         self,
         number: int,
@@ -128,7 +156,7 @@ class Tape:
         Arrays: ``ram`` uint8 [frames, kept], all episodes one after the other; ``offsets`` int32
         [kept] into the core's selected regions; ``buttons`` uint16 [frames] RetroPad masks;
         ``restarts`` int64 [episodes], the frame each episode starts at; and what is in `Origin`,
-        its spans as ``regions``, ``region_starts`` and ``region_sizes``.
+        its spans as ``regions``, ``region_starts`` and ``region_sizes``; and ``extra``.
 
         Raises:
             UserError: It cannot be written.
@@ -159,6 +187,7 @@ class Tape:
                 system=np.array(origin.system),
                 fps=np.array(origin.fps),
                 memory=np.frombuffer(origin.memory, np.uint8),
+                **self.extra,  # type: ignore[arg-type]
             )
 
     @classmethod
@@ -197,6 +226,7 @@ class Tape:
         ram = arrays["ram"].astype(np.uint8, copy=False).reshape(*logs.shape, len(offsets))
         for number in range(episodes):
             tape.put(number, offsets, logs[number], ram[number])
+        tape.extra = {name: array for name, array in arrays.items() if name in SESSION}
         return tape
 
 

@@ -6,7 +6,7 @@ Colours are left to the page's style, so that a chart is readable in light, dark
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, floor, log10
+from math import ceil, floor, log1p, log10
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from .html import Child, Node, el
 
 WIDTH, HEIGHT = 178, 112  # of a panel, in the units that text is 10 of
 LEFT, RIGHT, TOP, BOTTOM = 30, 6, 18, 18  # margins
-MANY = 24  # changes in a panel beyond which their marks get small
+MANY = 24  # changes in a panel beyond which their marks are small dots
 Scale = Callable[[float], float]
 SHADES = 6  # colours of the parts of a whole
-COLUMNS = 4 * WIDTH  # of a line; more points than these cannot be told apart
+COLUMNS = 2 * WIDTH  # more changes than these cannot be told apart in a panel
 
 
 def svg(width: float, height: float, *children: Child, **attributes: object) -> Node:
@@ -95,10 +95,6 @@ def panel(trace: Trace, episode: int, name: str, end: int, fps: float) -> Node:
             el("rect", x=x(end), y=TOP, width=x(frames) - x(end), height=high, class_="over"),
             el("line", x1=x(end), x2=x(end), y1=TOP, y2=TOP + high, class_="end"),
         ]
-    marks = [
-        _mark(x(frame), y(int(played[frame])), int(steps[frame]), int(played[frame]), frame / fps)
-        for frame in changes.tolist()
-    ]
     return svg(
         WIDTH,
         HEIGHT,
@@ -106,14 +102,14 @@ def panel(trace: Trace, episode: int, name: str, end: int, fps: float) -> Node:
         el("text", f"{last:,}", x=WIDTH - RIGHT, y=11, class_="last right"),
         over,
         axis,
-        el("path", d=_line(trace.start, played, changes, x, y), class_="value"),
-        el("g", *marks, class_="many" if len(marks) > MANY else None),
+        el("path", d=_stair(trace.start, played, changes, x, y), class_="value"),
+        _marks(played, steps, changes, x, y, fps),
         aria_label=said,
         class_="panel",
     )
 
 
-def _line(
+def _stair(
     start: int,
     played: NDArray[np.int64],
     changes: NDArray[np.int64],
@@ -121,16 +117,34 @@ def _line(
     y: Scale,
 ) -> str:
     """Return a stair that holds each value until the next change."""
-    if len(changes) > COLUMNS:  # more than can be told apart
-        changes = changes[:: -(-len(changes) // COLUMNS)]
+    changes = changes[:: -(-len(changes) // COLUMNS) or 1]
     steps = "".join(f"H{x(frame):.1f}V{y(int(played[frame])):.1f}" for frame in changes.tolist())
     return f"M{x(0):.1f} {y(start):.1f}{steps}H{x(len(played)):.1f}"
 
 
-def _mark(x: float, y: float, step: int, value: int, seconds: float) -> Node:
-    """Return the mark of one change: a dot for a rise, a ring for a fall."""
-    said = el("title", f"{step:+,} at {seconds:.1f} s: {value - step:,} to {value:,}")
-    return el("circle", said, cx=x, cy=y, r=2.5, class_="rise" if step > 0 else "fall")
+def _marks(
+    played: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    changes: NDArray[np.int64],
+    x: Scale,
+    y: Scale,
+    fps: float,
+) -> list[Node]:
+    """Return a dot for each rise and a ring for each fall; where there are many, small dots."""
+    out = []
+    if len(changes) <= MANY:
+        for frame in changes.tolist():
+            value, step = int(played[frame]), int(steps[frame])
+            said = f"{step:+,} at {frame / fps:.1f} s: {value - step:,} to {value:,}"
+            kind = "rise" if step > 0 else "fall"
+            mark = el("circle", el("title", said), cx=x(frame), cy=y(value), r=2.5, class_=kind)
+            out.append(mark)
+        return out
+    for kind, which in (("rises", steps[changes] > 0), ("falls", steps[changes] < 0)):
+        some = changes[which][:: -(-int(which.sum()) // COLUMNS) or 1].tolist()
+        dots = "".join(f"M{x(frame):.1f} {y(int(played[frame])):.1f}h0" for frame in some)
+        out.append(el("path", d=dots, class_=kind))
+    return out
 
 
 def shares(parts: Mapping[str, float]) -> Node:
@@ -148,13 +162,26 @@ def shares(parts: Mapping[str, float]) -> Node:
     return svg(1000, 24, *bars, aria_label=said, preserveAspectRatio="none", class_="shares")
 
 
-def glyph(ink: NDArray[np.bool_], digit: int) -> Node:
-    """Return a digit as the game draws it, in the colour of the text around it."""
-    height, width = ink.shape
+def bar(size: float, whole: float) -> Node:
+    """Return a bar whose length grows with the logarithm of a part of a whole."""
+    wide = 200 * log1p(size) / log1p(max(1.0, size, whole))
+    rect = el("rect", x=0, y=0, width=wide, height=10, class_="s0")
+    return svg(200, 10, rect, aria_label=f"{size:,} of {whole:,}", class_="bar")
+
+
+def glyph(ink: NDArray[np.bool_], digit: int, stretch: float = 1.0) -> Node:
+    """Return a digit as the game draws it, in the colour of the text around it.
+
+    Args:
+        ink: bool [height, width], True where ink is.
+        digit: Which it is.
+        stretch: How much wider than high a pixel is.
+    """
+    height, width = ink.shape[0], ink.shape[1] * stretch
     runs = []
     for row, line in enumerate(np.pad(ink, ((0, 0), (1, 1))).astype(np.int8)):
-        edges = np.flatnonzero(np.diff(line)).reshape(-1, 2)
-        runs += [f"M{left} {row}h{right - left}v1h-{right - left}z" for left, right in edges]
+        for left, right in (np.flatnonzero(np.diff(line)).reshape(-1, 2) * stretch).tolist():
+            runs.append(f"M{left:g} {row}h{right - left:g}v1h{left - right:g}z")
     return svg(width, height, el("path", d="".join(runs)), aria_label=str(digit), class_="glyph")
 
 

@@ -76,7 +76,7 @@ def section(title: str, lead: Child, *children: Child, anchor: str) -> Node:
 
 
 def badge(grade: str) -> Node:
-    """Return a grade as a label; ``none`` where there is nothing to grade."""
+    """Return a grade as a label."""
     return el("span", grade, class_=f"badge {grade}")
 
 

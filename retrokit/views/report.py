@@ -22,11 +22,16 @@ def page(answer: Answer, album: Album | None, notes: Sequence[str] = ()) -> str:
         album: The pictures and numbers over time; None where none could be taken.
         notes: What else a reader must know, such as that the search was interrupted.
     """
+    found = bool(answer["candidates"])
     body: list[Child] = [_header(answer, notes), _verdict(answer)]
+    body.append(None if found else _sieve(answer))
     if album is not None:
         body += [scenes.strip(album), scenes.screen(album, answer), scenes.trials(album)]
-        body += [scenes.fates(album, answer), scenes.traces(album, answer)]
-    body += [_candidates(answer), _how(answer, album)]
+        body.append(scenes.fates(album, answer))
+    body.append(_candidates(answer))
+    if album is not None:
+        body.append(scenes.traces(album, answer))
+    body += [_sieve(answer) if found else None, _how(answer, album)]
     body.append(el("footer", f"Made by retrokit {__version__}."))
     return document(f"{answer['game']}: ramsearch", STYLE.read_text("utf-8"), el("main", body))
 
@@ -51,7 +56,7 @@ def _verdict(answer: Answer) -> Node:
     cards = [
         el(
             "div",
-            el("h3", title, " ", badge(verdict.grade)),
+            el("h3", title, " ", badge(verdict.grade) if verdict.grade != "none" else None),
             el("p", verdict.what, class_="where"),
             [el("p", sentence) for sentence in verdict.said],
             class_="card",
@@ -63,6 +68,20 @@ def _verdict(answer: Answer) -> Node:
         )
     ]
     return el("section", cards, class_="verdict", id="verdict")
+
+
+def _sieve(answer: Answer) -> Node | None:
+    """Return how many bytes each stage of the search for a score left."""
+    if not (left := answer.get("sieve")):
+        return None
+    rows: list[tuple[Child, Child]] = []
+    for stage, (name, _) in words.STAGES.items():
+        share = charts.bar(left[stage], left["all"])
+        rows.append((name, [share, el("b", f"{left[stage]:,}")]))
+    found = bool(answer["candidates"])
+    title = "From all bytes to digits" if found else "Why no score was found"
+    lead = "How many bytes each stage of the search left." if found else words.obstacle(answer)
+    return section(title, lead, facts(rows, "facts sieve"), anchor="sieve")
 
 
 def _candidates(answer: Answer) -> Node | None:
@@ -90,8 +109,8 @@ def _candidates(answer: Answer) -> Node | None:
     if not listed:
         title = "What came nearest"
         lead = (
-            "Bytes that behave like a score, by how they moved. None of them was found as a number "
-            "of several digits on the screen, so none is offered as the score."
+            "Bytes that keep what is written into them and have their changes added on top, as a "
+            "score does. None was found as a number on the screen, so none is offered."
         )
     grades = [(badge(grade), text) for grade, text in words.GRADES.items()]
     table = el("div", el("table", head, el("tbody", rows)), class_="scroll")

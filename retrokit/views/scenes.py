@@ -22,17 +22,19 @@ def strip(album: Album) -> Node | None:
         pictures = [halved(picture) for picture in pictures]
     figures = []
     for still, picture in zip(album.stills, pictures, strict=True):
-        held = [el("b", f"{name} {value:,} ") for name, value in still.held.items()]
+        held = " · ".join(f"{name} {value:,}" for name, value in still.held.items())
         caption = [
-            el("span", held, class_="held") if held else None,
+            el("b", held) if held else None,
             _reading(still),
             el("span", f"{still.frame / album.fps:.1f} s, frame {still.frame:,}"),
-            el("span", f"episode {still.episode + 1}, {album.styles[still.episode]}"),
+            el("span", _episode(album, still.episode)),
         ]
         figures.append(
             el("figure", image(picture, _when(still), album.aspect), el("figcaption", caption))
         )
     lead = "Moments of the recorded play, in the order they were played."
+    if not album.recorded:
+        lead = "No episode was finished. This is the game with START pressed now and then."
     if any(still.held for still in album.stills):
         lead += " Below each: what RAM held at that frame, and what was read on the screen."
     body = el("div", figures, class_=_strip_class(album))
@@ -41,6 +43,11 @@ def strip(album: Album) -> Node | None:
 
 def _strip_class(album: Album) -> str:
     return "strip wide" if album.aspect > 1 else "strip"
+
+
+def _episode(album: Album, number: int) -> str:
+    style = album.styles[number]
+    return f"episode {number + 1}, {style}" if album.recorded else style
 
 
 def _when(still: Still) -> str:
@@ -79,7 +86,7 @@ def screen(album: Album, answer: Answer) -> Node | None:
         ("which is", words.encoding(answer["candidates"][0])),
     ]
     learned = [
-        el("span", charts.glyph(ink, digit), el("small", str(digit)))
+        el("span", charts.glyph(ink, digit, _stretch(album)), el("small", str(digit)))
         for digit, ink in shown.glyphs.items()
     ]
     lead = "Each box is a decimal place of the best candidate, found by writing into its bytes."

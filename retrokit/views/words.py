@@ -24,6 +24,30 @@ ENCODINGS = {
     "nibbles_low": "one digit in the low half of each byte",
     "nibbles_high": "one digit in the high half of each byte",
 }
+# Key of the answer's sieve → what its bytes have in common, and what it means that none is left.
+STAGES = {
+    "all": ("bytes the core offers", "The core offers no memory."),
+    "changed": ("changed in play", "Nothing in RAM changed: was the game played at all?"),
+    "calm": (
+        "changed seldom enough for a score",
+        "Whatever changed did so all the time: positions, timers, random numbers.",
+    ),
+    "added": (
+        "were added to rather than overwritten",
+        "No byte kept what was written into it and had its change added on top. Most likely random "
+        "play never scored: the film strip shows how far it got.",
+    ),
+    "visible": (
+        "change the picture when written",
+        "Some bytes are added to, but none of them changes the picture soon after: the score may "
+        "not be shown during play.",
+    ),
+    "digits": (
+        "draw ten different digits in one place",
+        "Some bytes are added to and change the picture, but none draws ten digits in one place: "
+        "they are positions, bars or patterns, or the score is drawn some other way.",
+    ),
+}
 GRADES = {
     "proved": "It behaves like a score, every number written before a rise came back as that "
     "number plus the points, and the screen showed it often enough.",
@@ -32,6 +56,9 @@ GRADES = {
     "unproved": "It behaves like a score, nothing more. It is listed here and never written to "
     "the file.",
 }
+
+
+UNKNOWN = Verdict("none", "not known", ["The search ended before it came to this."])
 
 
 def why(evidence: Mapping[str, Any]) -> str:
@@ -60,15 +87,19 @@ def doubts(candidate: Mapping[str, Any]) -> list[str]:
     screen, poke, moved = (evidence.get(key) or {} for key in ("screen", "poke", "behaviour"))
     out = []
     if not screen:
-        out.append("no digits on the screen were found that these bytes draw")
+        out.append("no digits on the screen were found that it draws")
     if screen and screen["cells"] < 2:
         out.append("only one digit on the screen follows it")
-    if moved.get("clock"):
+    if moved["clock"]:
         out.append("it rises at regular intervals, like a clock")
-    if moved.get("falls"):
+    if moved["falls"]:
         out.append(f"it fell {count(moved['falls'], 'time')}, which scores hardly ever do")
-    if moved.get("rises") == 1:
-        out.append("it rose only once")
+    if moved["resets"] > moved["rises"] / 5 + 2:
+        out.append(f"it went back to its start {count(moved['resets'], 'time')}")
+    if moved["rises"] < 2:
+        out.append(f"it rose {count(moved['rises'], 'time')} in all")
+    if moved["still"] < 0.95:
+        out.append(f"it moves in {100 * (1 - moved['still']):.0f} % of the frames")
     if poke and not poke["rises"]:
         out.append("it never rose at a moment at which it could be written before")
     elif poke and poke["added"] < poke["rises"]:
@@ -110,8 +141,18 @@ def encoding(candidate: Mapping[str, Any]) -> str:
     return ", ".join(out)
 
 
+def obstacle(answer: Answer) -> str:
+    """Return why no score was found, by the first stage of the search that left no byte."""
+    for stage, (_, none_left) in STAGES.items():
+        if not answer["sieve"].get(stage):
+            return none_left
+    return "Digits were found, but no number that they form rose and could be proved."
+
+
 def score(answer: Answer) -> Verdict:
     """Return grade, where the score lies, and sentences on how and why."""
+    if "seconds" not in answer:
+        return UNKNOWN
     if not answer["candidates"]:
         said = ["No number that rose in play was found on the screen."]
         return Verdict("none", "not found", said)
@@ -123,7 +164,8 @@ def score(answer: Answer) -> Verdict:
     order = " most significant first," if len(best["score_addrs"]) > 1 else ""
     said = [f"{parts} of {region},{order} {encoding(best)}."]
     if zeros := screen.get("drawn_zeros", 0):
-        said.append(f"{count(zeros, 'zero')} drawn behind it that RAM does not hold.")
+        drawn = f"{count(zeros, 'zero')} {'is' if zeros == 1 else 'are'}"
+        said.append(f"{drawn} drawn behind it, whatever RAM holds.")
     if poke.get("rises"):
         all_of = "each time" if poke["added"] == poke["rises"] else f"{poke['added']} times"
         said.append(
@@ -138,8 +180,9 @@ def score(answer: Answer) -> Verdict:
 
 def lives(answer: Answer) -> Verdict:
     """Return grade, where the lives lie, and sentences on how and why."""
-    known = answer.get("lives")
-    if known is None:
+    if "seconds" not in answer:
+        return UNKNOWN
+    if (known := answer.get("lives")) is None:
         return Verdict("none", "not found", ["Nothing in RAM fell like a number of lives."])
     bits = "" if known["mask"] == 0xFF else f", bits 0x{known['mask']:02x}"
     said = [f"1 byte of {known['region']}{bits}; {known['start']} at the start."]
@@ -155,8 +198,9 @@ def lives(answer: Answer) -> Verdict:
 
 def game_over(answer: Answer) -> Verdict:
     """Return grade, the rule of game over, and sentences on it."""
-    rule = answer.get("terminated")
-    if not rule:
+    if "seconds" not in answer:
+        return UNKNOWN
+    if not (rule := answer["terminated"]):
         return Verdict("none", "no rule", ["Without proved lives there is no rule of game over."])
     known = answer["lives"]
     said = ["Holds once the last life has ended, and not before."]

@@ -13,6 +13,9 @@
 #ifndef DEATH
 #define DEATH 40 /* frames of dying */
 #endif
+#ifndef FOE_WAITS
+#define FOE_WAITS 3 /* frames between two of its steps */
+#endif
 #ifndef LIVES_AT_START
 #define LIVES_AT_START 3
 #endif
@@ -97,7 +100,7 @@ void step(void) {
         for (unsigned way = 0; way < 4; way++)
             if (held >> (UP_KEY + way) & 1) move(ram + X, ram + Y, way);
         if (held & 1 & ~before && !ram[COOL]) fire();
-        if (time % 3 == 0) {
+        if (time % FOE_WAITS == 0) {
             move(ram + FOE_X, ram + FOE_Y, ram[FOE_X] > ram[X] ? 2 : 3);
             move(ram + FOE_X, ram + FOE_Y, ram[FOE_Y] > ram[Y] ? 0 : 1);
         }

@@ -1,5 +1,5 @@
 /* The plain case: packed BCD, low byte first, ×10 on the screen by a drawn zero; a constant high
- * score beside it; lives that end at 0, or below it with SPARE_LIVES. */
+ * score beside it; lives that end at 0, below it with SPARE_LIVES, or after it with ZERO_LAST. */
 #include "arena.h"
 
 static void clear_score(void) { memset(ram + SCORE, 0, 3); }
@@ -14,6 +14,8 @@ static void show(void) {
 static bool lose_life(void) {
 #ifdef SPARE_LIVES
     return ram[LIVES]-- != 0;
+#elif defined ZERO_LAST
+    return ram[LIVES] && ram[LIVES]--;
 #else
     return --ram[LIVES] != 0;
 #endif

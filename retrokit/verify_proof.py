@@ -1,0 +1,348 @@
+"""Proof by repetition: is what the search saw seen again, and is it what the file says?
+
+The experiments of an evidence bundle are made once more in a child process, from power-on; here is
+also what judges them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import sandbox
+from .core import Core, Span
+from .discovery.bundle import Bundle, Experiment, fingerprint
+from .discovery.candidates import place
+from .discovery.lives import Control, controls
+from .discovery.poke import Moment, Prober
+from .discovery.record import Recording, states_along
+from .errors import UserError
+from .integration import Integration, parse_start
+from .load import Game
+from .sandbox import Emit
+from .verify import Where
+from .verify_read import Reader
+
+Values = dict[str, NDArray[np.int64]]
+# Fact → what must have been shown for it.
+NEEDED = {"score": ["added"], "lives": ["loss", "alive", "last", "gone"], "game_over": ["over"]}
+# Kind → what one experiment of it shows; and what it shows where the screen took part.
+SHOWN = {
+    "added": ("added up", "read back"),
+    "film": ("", "on film"),
+    "loss": ("lost a life", ""),
+    "alive": ("went on", ""),
+    "last": ("lost the last", ""),
+    "gone": ("ended", ""),
+    "over": ("told the end", ""),
+}
+
+
+class Finding(NamedTuple):
+    """One fact of the file and what became of its proof.
+
+    Attributes:
+        fact: ``start`` or a variable of the file.
+        experiments: How many the bundle holds.
+        equal: How many of them gave the same bytes and pictures again.
+        holds: All did, and they show what the file says; None where a bundle never holds any.
+        seen: What they show, or what was first seen instead.
+        where: The experiment that showed it.
+    """
+
+    fact: str
+    experiments: int
+    equal: int
+    holds: bool | None
+    seen: str
+    where: Where | None = None
+
+
+@dataclass
+class Again:
+    """An experiment made again.
+
+    Attributes:
+        differs: What is first other than in the bundle; empty when all is equal.
+        before: Each variable of the file before the poke.
+        poked: int64 [branches] each: just after it, before any frame.
+        values: int64 [branches, looks] each.
+    """
+
+    differs: str
+    before: dict[str, int] = field(default_factory=dict)
+    poked: Values = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
+
+
+def reprove(
+    game: Game,
+    bundle: Bundle,
+    path: Path,
+    report: Callable[[float, str], None] = lambda share, text: None,
+) -> list[Finding]:
+    """Make the experiments of a bundle again and judge the file by them.
+
+    Args:
+        game: The integration with its core and content.
+        bundle: Its proof.
+        path: The bundle's file, for messages.
+        report: Called with the share that is finished and what is going on.
+
+    Raises:
+        UserError: The bundle was made with another ROM, core or core version.
+        IntegrationError: An address lies outside the core's memory.
+        CoreCrashed: The core died; so do CoreTimeout and LoadRefused tell of it.
+    """
+    _same(path, "the ROM with sha1", bundle.rom_sha1, game.content.sha1)
+    _same(path, "the core", bundle.core, game.found.spec.name)
+    told = sandbox.call(replay, (game, bundle, path), on_event=lambda event: report(*event))
+    return judge(game.integration, bundle, *told)
+
+
+def _same(path: Path, what: str, wanted: object, found: object) -> None:
+    if wanted != found:
+        raise UserError(
+            f"{path} is a proof on {what} {wanted}, and this is {found}",
+            "the same",
+            "Search again, or give what the proof was made with.",
+        )
+
+
+# -- in the child ----------------------------------------------------------------------------------
+
+
+def replay(emit: Emit, game: Game, bundle: Bundle, path: Path) -> tuple[str, bool, list[Again]]:
+    """Play the start and make every experiment again; runs in a sandbox.
+
+    Returns:
+        What differs at the start, empty when nothing does; whether the savestate is the same too;
+        and the experiments in their order, none when the start differs.
+    """
+    emit((0.0, "the start"))
+    with game.open() as core:
+        found, wanted = core.info.version, bundle.core_version
+        if found.split() != wanted.split():  # FBNeo's has two blanks in it
+            _same(path, f"{bundle.core} version", wanted, found)
+        reader = Reader(core, game.integration)
+        _same(path, "the memory", bundle.spans, core.spans[: len(bundle.spans)])
+        core.record(parse_start(bundle.start_buttons))
+        state, initial = core.save(), core.read()
+        same = hashlib.sha1(state).hexdigest() == bundle.start_state
+        if fingerprint(initial[bundle.offsets]) != bundle.start_ram:
+            return "other RAM after the start sequence", same, []
+        recording = Recording(
+            state,
+            bundle.buttons,
+            np.zeros((*bundle.buttons.shape, 0), np.uint8),
+            initial,
+            bundle.offsets,
+            [],
+            bundle.every,
+            [[] for _ in bundle.buttons],
+        )
+        prober = Prober(core, recording, bundle.size)
+        order = sorted(
+            range(len(bundle.experiments)),
+            key=lambda n: (bundle.experiments[n].episode, bundle.experiments[n].frame),
+        )
+        again: dict[int, Again] = {}
+        for behind, number in enumerate(order):
+            emit((behind / len(order), f"experiment {behind + 1} of {len(order)}"))
+            experiment = bundle.experiments[number]
+            _reach(core, recording, experiment.episode)
+            again[number] = _made(prober, reader, experiment, bundle.spans)
+    return "", same, [again[number] for number in range(len(order))]
+
+
+def _reach(core: Core, recording: Recording, episode: int) -> None:
+    """Play an episode again for its savestates; those of others are not needed any more."""
+    if not recording.checkpoints[episode]:
+        recording.checkpoints[:] = [[] for _ in recording.buttons]
+        log = recording.buttons[episode]
+        recording.checkpoints[episode] = states_along(core, recording.state, log, recording.every)
+
+
+def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Span]) -> Again:
+    """Make an experiment again."""
+    core, moment = prober.core, Moment(wanted.episode, wanted.frame)
+    core.load(prober.state(moment))
+    ram = core.read()
+    if fingerprint(ram[prober.recording.offsets]) != wanted.before:
+        return Again("other RAM before the poke")
+    before = {name: int(value[0]) for name, value in reader.values([reader.now()]).items()}
+    rows = []
+    for row in wanted.rows:
+        core.load(prober.state(moment))
+        written = row >= 0
+        core.poke(wanted.offsets[written].tolist(), row[written].tolist())
+        rows.append(reader.now())
+    again = Again("", before, reader.values(rows))
+    looks = wanted.looks.tolist()
+    if len(wanted.control):
+        again.differs = _control(prober, moment, wanted)
+        return again
+    kept = np.concatenate([wanted.kept, reader.kept]).tolist()
+    prober.after(
+        moment,
+        wanted.rows.tolist(),
+        wanted.offsets.tolist(),
+        looks,
+        kept,
+        pictures=bool(wanted.pictures.size),
+        log=wanted.log,
+        proof=True,
+    )
+    seen = prober.witness.latest
+    assert seen is not None
+    own = len(wanted.kept)
+    again.differs = _difference(seen.ram[:, :, :own], seen.pictures, wanted, spans)
+    values = reader.values([seen.ram[:, :, own:].reshape(-1, len(reader.kept))])
+    again.values = {name: value.reshape(-1, len(looks)) for name, value in values.items()}
+    return again
+
+
+def _control(prober: Prober, moment: Moment, wanted: Experiment) -> str:
+    """Measure control again; return how it differs."""
+    poke = None if wanted.rows[0, 0] < 0 else (int(wanted.offsets[0]), int(wanted.rows[0, 0]))
+    before = None
+    if wanted.kind == "gone":
+        before = Control(wanted.claim["variety"], bool(wanted.claim["steers"]))
+    looks = wanted.looks.tolist()
+    state = prober.state(moment)
+    seen = controls(prober.core, state, wanted.log, looks, poke, before)
+    for look, found, known in zip(looks, seen, wanted.control.tolist(), strict=True):
+        if list(found) != known:
+            return f"control {look} frames later measures {list(found)}, not {known}"
+    return ""
+
+
+def _difference(
+    ram: NDArray[np.uint8],
+    pictures: NDArray[np.uint64],
+    wanted: Experiment,
+    spans: Sequence[Span],
+) -> str:
+    """Return what is first other than in the bundle."""
+    for look, frames in enumerate(wanted.looks.tolist()):
+        for branch, byte in np.argwhere(ram[:, look] != wanted.ram[:, look]).tolist():
+            region, addr = place(int(wanted.kept[byte]), spans)
+            held = f"{ram[branch, look, byte]:#04x}, not {wanted.ram[branch, look, byte]:#04x}"
+            return f"{region} {addr:#x} is {held}, after {frames} frames"
+        if pictures.size and (pictures[:, look] != wanted.pictures[:, look]).any():
+            return f"another picture after {frames} frames"
+    return ""
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+def judge(
+    integration: Integration, bundle: Bundle, start: str, same: bool, again: Sequence[Again]
+) -> list[Finding]:
+    """Return what became of each fact's proof.
+
+    Args:
+        integration: The file, whose variables the experiments were read with.
+        bundle: What was seen then.
+        start: What differs at the start.
+        same: Whether the savestate there is the same; Stella keeps more than the game in it.
+        again: What was seen now, in the bundle's order; none where the start differs.
+    """
+    log = parse_start(bundle.start_buttons)
+    equal = not start
+    if equal and not np.array_equal(integration.start_frames(), log):
+        start = "start_buttons are others than those of the proof"
+    led = f"{len(log)} frames from power-on led to the same RAM"
+    seen = start or led + (" and savestate" if same else ", and to another savestate")
+    findings = [Finding("start", 1, int(equal), not start, seen)]
+    for fact in integration.variables:
+        if fact not in NEEDED:
+            findings.append(Finding(fact, 0, 0, None, "no experiments of it are kept"))
+            continue
+        kept = [n for n, e in enumerate(bundle.experiments) if e.fact == fact]
+        made = [bundle.experiments[n] for n in kept]
+        missing = [kind for kind in NEEDED[fact] if kind not in [e.kind for e in made]]
+        if not missing and again:
+            findings.append(_fact(integration, fact, made, [again[n] for n in kept], len(log)))
+        else:
+            said = f"the proof holds no experiment of it ({' '.join(missing)})"
+            said = said if missing else "not made again, since the start differs"
+            findings.append(Finding(fact, len(made), 0, False, said))
+    return findings
+
+
+def _fact(
+    integration: Integration, fact: str, made: list[Experiment], again: list[Again], start: int
+) -> Finding:
+    """Return what became of the proof of one fact; ``start`` counts the frames before play."""
+    equal = sum(not new.differs for new in again)
+    for e, new in zip(made, again, strict=True):
+        if said := new.differs or _false(integration, e, new):
+            where = Where(e.episode + 1, start + e.frame)
+            return Finding(fact, len(made), equal, False, said, where)
+    seen = []
+    for kind, (said, shown) in SHOWN.items():
+        looks = [e.claim.get("look", -1) for e in made if e.kind == kind]
+        seen += [f"{len(looks)} {said}"] if looks and said else []
+        seen += [f"{sum(look >= 0 for look in looks)} {shown}"] if looks and shown else []
+    return Finding(fact, len(made), equal, True, ", ".join(seen))
+
+
+def _false(integration: Integration, e: Experiment, again: Again) -> str:
+    """Return how the file's variables contradict what an experiment shows."""
+    for when, found, wanted in _claims(e, again):
+        if found != wanted:
+            return f"the file's {e.fact} is {found} {when}; {wanted} was proved"
+    if e.kind in ("loss", "last", "over"):
+        rule, text = integration.rule(), f"the file's rule {integration.terminated!r}"
+        over = rule.over({name: row[0] for name, row in again.values.items()})
+        if e.kind == "loss" and over.any() and not integration.cuts_last_life:
+            return f"{text} holds while play goes on"
+        if e.kind == "over" and over[: e.claim["last"]].any():
+            return f"{text} holds before the last life ends"
+        told = e.kind == "over" or (e.kind == "last" and "game_over" not in integration.variables)
+        if told and not over[e.claim["last"] :].any():
+            return f"{text} does not hold after the last life"
+    return ""
+
+
+def _claims(e: Experiment, again: Again) -> Iterator[tuple[str, int, int]]:
+    """Yield when a variable was looked at, what it was now, and what it must be."""
+    fact, claim = e.fact, e.claim
+    before, poked = again.before[fact], again.poked[fact]
+    values = again.values.get(fact, np.zeros((1, 0), np.int64))
+    match e.kind:
+        case "added":
+            yield "before the poke", before, claim["before"]
+            yield "as soon as it is written", int(poked[1]), claim["written"]
+            points, end = claim["points"], claim["written"] + claim["points"]
+            yield "after the rise", int(values[0, claim["settled"]]), claim["before"] + points
+            yield "after the poke and the rise", int(values[1, claim["settled"]]), end
+            if claim["look"] >= 0:
+                yield "on the screen", int(values[1, claim["look"]]), claim["shown"]
+        case "film":
+            if claim["look"] >= 0:
+                yield "on the screen", int(values[0, claim["look"]]), claim["shown"]
+        case "loss":
+            yield "before the loss", before, claim["before"]
+            yield "after the loss", int(values[0, -1]), claim["before"] - 1
+            yield "with one more written", int(poked[1]), claim["written"]
+            yield "after the loss of that", int(values[1, -1]), claim["written"] - 1
+        case "alive" | "gone":
+            if claim["written"] >= 0:
+                yield "as soon as it is written", int(poked[0]), claim["written"]
+        case "last":
+            yield "as soon as it is written", int(poked[0]), claim["written"]
+            yield "after the last loss", int(values[0, claim["last"]]), claim["after"]
+        case "over":
+            flags = values[0] == claim["value"]
+            yield "the end's value in play", int(flags[: claim["last"]].sum()), 0
+            samples = flags[claim["first"] :: claim["step"]]
+            yield "the end's value after it", int(samples.sum()), len(samples)
