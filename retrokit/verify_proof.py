@@ -19,7 +19,7 @@ from . import sandbox
 from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment, fingerprint
 from .discovery.candidates import place
-from .discovery.lives import Control, controls
+from .discovery.control import Control, controls
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError

@@ -74,6 +74,7 @@ class Prober:
         self.size = size
         self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
+        self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
@@ -161,6 +162,18 @@ class Prober:
             views = result.pictures if pictures else None
             self.tell(moment, values, offsets, log, looks, kept, result.ram, views)
         return result.ram, result.pictures
+
+    def seen(self, moment: Moment) -> tuple[NDArray[np.uint8], Pictures]:
+        """Return what the recording shows after a moment; kept, for every number asks.
+
+        Returns:
+            ram uint8 [looks, ram_size], pictures uint16 [looks, height, width].
+        """
+        if moment not in self._seen:
+            every = np.arange(len(self.recording.initial))
+            ram, pictures = self.after(moment, [[-1]], [0], kept=every.tolist())
+            self._seen[moment] = ram[0], pictures[0]
+        return self._seen[moment]
 
     def tell(
         self,

@@ -18,6 +18,7 @@ NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
 VALUES = 40  # consecutive values that a binary number is recognised by
 FEW = 14  # of them that are tried first
+PATIENT = (*LOOKS, LOOKS[-1] + 6)  # some games draw a number digit by digit
 MOMENTS = 4  # rises at which the joint proof is made
 
 
@@ -256,12 +257,12 @@ def prove(
         # Some games add and carry right only for digits that their own points can leave.
         for row in (poke, _random_bytes(packed, before, rng, seen)):
             rows = [[-1] * len(offsets), row]
-            ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
+            ram, pictures = prober.after(moment, rows, offsets, PATIENT, kept=offsets, proof=True)
             plain, held = ([number(view) for view in branch] for branch in ram)
             written = number(np.array(row, np.uint8))
             good = [
                 look
-                for look in range(len(LOOKS))
+                for look in range(len(PATIENT))
                 if plain[look] != was and held[look] - written == plain[look] - was
             ]
             if good:
@@ -361,10 +362,13 @@ def read_film(
     moments = film(prober, seed)
     hits = 0
     for moment in moments:
+        every, views = prober.seen(moment)
+        ram = every[:, list(offsets)]
+        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LOOKS[-1]]
         rows = [[-1] * len(offsets)]
-        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
-        held = packed.decode({packed.region: ram[0]}).tolist()
-        look = shown_at(line, pictures[0], held, scale)
+        prober.tell(moment, rows, offsets, log, LOOKS, offsets, ram[None], views[None])
+        held = packed.decode({packed.region: ram}).tolist()
+        look = shown_at(line, views, held, scale)
         hits += look >= 0
         prober.witness.shows("film", look=look, shown=held[look])
     return hits, len(moments)

@@ -257,7 +257,7 @@ def _judged(
 
 def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:
     """Return the line with its drawn zeros, and whether it holds its last place."""
-    views = [prober.after(moment, [[-1]], [0])[1][0, 1] for moment in film(prober, seed)]
+    views = [prober.seen(moment)[1][1] for moment in film(prober, seed)]
     zeros, changing = right_of(line, np.array(views)) if views else (0, False)
     return replace(line, zeros=zeros), not changing
 

@@ -21,10 +21,11 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .ends import play_ends
 from .fact import Fact
 from .grade import known_rises
 from .hint import agreeing, find, named
-from .lives import Lives, find_lives, play_ends
+from .lives import Lives, find_lives
 from .more import find_more
 from .poke import Prober, Unit
 from .record import Recording, join, record
