@@ -218,17 +218,15 @@ def spread(ends: NDArray[np.int64], rises: NDArray[np.bool_], count: int) -> lis
     starts = np.concatenate([[0], np.cumsum(ends)])
     total = int(starts[-1])
     every = max(1, total // count)
-    out: list[Moment] = []
+    out: set[Moment] = set()
     for at in range(0, total, every)[:count]:
         episode = int(np.searchsorted(starts, at, side="right")) - 1
         frame, last = at - int(starts[episode]), int(ends[episode]) - 1
         ahead = np.flatnonzero(rises[episode, frame : min(frame + every, last)])
         if at and len(ahead):
             frame += int(ahead[0]) + AFTER
-        moment = Moment(episode, min(frame, last))
-        if moment not in out:
-            out.append(moment)
-    return out
+        out.add(Moment(episode, min(frame, last)))
+    return sorted(out)
 
 
 def _picture(prober: Prober, moment: Moment) -> Picture:
