@@ -23,7 +23,10 @@ from .poke import Moment
 from .record import BUSY, Recording
 
 SLACK_S = 0.1  # how well a person can stop a film; a frame is exact
-MOST = 20  # hits that are listed
+AWAY_S = 3.0  # how far off what nearly fits may be
+MOST_FRAMES = 40  # of a hint that are looked at
+LEGAL = 0.5  # of its frames in which a number must consist of digits; a blanked one may not
+MOST = 10  # hits that are listed
 NEAREST = 3  # candidates that are shown when none fits
 _HINT = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^@]+?)\s*@\s*(.+?)\s*")
 _TIME = re.compile(r"(?:(\d+):)?(\d+(?:\.\d+)?)(s|f)")
@@ -202,7 +205,8 @@ def find(
 ) -> tuple[int, list[Candidate]]:
     """Find what reads as the hints of one variable say, under every type and scale.
 
-    Only numbers with a byte that moves now and then are looked at.
+    Only numbers with a byte that moves now and then are looked at, and of scores only those that
+    rise more often than they fall.
 
     Returns:
         How many fit, and the likeliest of them, all ``unproved``.
@@ -213,7 +217,7 @@ def find(
     changes = recording.changes()
     moved = np.zeros(len(recording.initial), np.bool_)
     moved[recording.offsets] = (changes > 0) & (changes <= BUSY)
-    found: dict[tuple[int, ...], Candidate] = {}
+    found: dict[tuple[int, ...], tuple[float, Candidate]] = {}
     tried: set[tuple[object, ...]] = set()
     for row in windows[hardest]:
         search = Narrowing(spans, (row,), among=moved).by(Filter("equal", 0, hardest.value))
@@ -228,27 +232,65 @@ def find(
                     hint.value in packed.decode({packed.region: rows[:, list(reading.offsets)]})
                     for hint, rows in windows.items()
                 ):
-                    if score or variable.encoding != "uint":
-                        found.setdefault(reading.offsets, _candidate(reading, variable, recording))
-                    else:
-                        found[reading.offsets] = _candidate(reading, variable, recording)
-    fitting = list(found.values())
-    for candidate in fitting:
-        candidate.evidence["hints"] = [hint.text for hint in hints]
-    if score:  # the sort is stable: otherwise the likeliest type stands first
-        fitting.sort(key=lambda c: (not c.behaviour.like_a_score, abs(c.variable.scale)))
-    else:
-        fitting.sort(key=lambda c: (len(c.offsets), c.variable.encoding != "uint"))
-    return len(fitting), fitting[:most]
+                    legal, candidate = _candidate(reading, variable, recording)
+                    candidate.evidence["hints"] = [hint.text for hint in hints]
+                    if score and candidate.behaviour.rises <= candidate.behaviour.falls:
+                        continue
+                    first = reading.offsets not in found or legal > found[reading.offsets][0]
+                    if legal >= LEGAL and (first or (not score and variable.encoding == "uint")):
+                        found[reading.offsets] = legal, candidate
+    # Both sorts are stable: otherwise the likeliest type stands first.
+    fitting = sorted(found.values(), key=lambda entry: _unlikely(entry[1], score))
+    fitting.sort(key=lambda entry: -entry[0])
+    return len(fitting), [candidate for _, candidate in fitting[:most]]
+
+
+def _unlikely(candidate: Candidate, score: bool) -> tuple[int, ...]:
+    """Return what puts a candidate behind others: a score rises from 0, others are short."""
+    seen = candidate.behaviour
+    if score:
+        return not seen.like_a_score, seen.lowest != 0, candidate.variable.scale
+    return len(candidate.offsets), candidate.variable.encoding != "uint"
+
+
+def nearby(
+    recording: Recording, spans: tuple[Span, ...], hints: Sequence[Hint], fps: float
+) -> list[str]:
+    """Return in lines what would fit the hints some seconds earlier or later, the likeliest first.
+
+    Args:
+        recording: The play.
+        spans: The regions.
+        hints: Of one variable; nothing fits them.
+        fps: Frames a second.
+    """
+    wide = [replace(hint, slack=round(AWAY_S * fps)) for hint in hints]
+    lines = []
+    for candidate in find(recording, spans, wide, NEAREST)[1]:
+        values, start = values_of(recording, candidate.variable, candidate.offsets)
+        hint = next(hint for hint in hints if not hint.fits(values, start))
+        lines.append(f"{hint.text}: {name_of(candidate)} {hint.told(values, start, fps)}")
+    return lines
 
 
 def _window(recording: Recording, hint: Hint) -> NDArray[np.uint8]:
-    """Return all bytes at each frame that counts for a hint, uint8 [frames, bytes]."""
+    """Return all bytes at the frames that count for a hint, uint8 [frames, bytes].
+
+    Of a long time only every so many frames: a number on a screen stays for a while.
+    """
     frames = hint.frames(recording.buttons.shape[1])
+    frames = frames[:: 1 + len(frames) // MOST_FRAMES]
     rows = [row_of(recording, Moment(hint.at.episode, frame)) for frame in frames]
     return np.unique(np.stack(rows), axis=0)
 
 
-def _candidate(reading: Reading, variable: Variable, recording: Recording) -> Candidate:
+def _candidate(
+    reading: Reading, variable: Variable, recording: Recording
+) -> tuple[float, Candidate]:
+    """Return a reading as a candidate, and the share of frames in which its digits are legal."""
+    packed, _ = pack(variable)
+    columns = np.stack([recording.series(offset) for offset in reading.offsets], axis=-1)
+    legal = float(np.mean(packed.valid({packed.region: columns})))
     seen = behaviour(*values_of(recording, variable, reading.offsets))
-    return Candidate(variable, reading.offsets, seen, "unproved", {"behaviour": describe(seen)})
+    evidence = {"behaviour": describe(seen)}
+    return legal, Candidate(variable, reading.offsets, seen, "unproved", evidence)
