@@ -71,7 +71,8 @@ def film(
         if answer is not None and answer.ends:
             recording = recording.ending(np.array(answer.ends, np.int64))
             prober.recording = recording
-        best = answer.candidates[0] if answer is not None and answer.candidates else None
+        listed = [] if answer is None else answer.candidates or answer.nearest
+        best = listed[0] if listed and listed[0].line is not None else None
         traces = () if answer is None else _traces(recording, answer)
         stills = _stills(emit, prober, best, traces)
         size = core.frame_size
@@ -180,10 +181,11 @@ def _stills(
 ) -> tuple[Still, ...]:
     """Return the film strip, its pictures just after a rise where there is one."""
     recording = prober.recording
-    named = {t.name: t for t in traces if t.name in ("score", "lives") and t.grade != "unproved"}
-    number = traces[0] if best is not None else None
-    if number is not None:
-        named[number.name] = number
+    number = None
+    if best is not None:
+        number = next(trace for trace in traces if trace.name in ("score", "candidate 1"))
+    lives = [trace for trace in traces if trace.name == "lives" and trace.grade != "unproved"]
+    named = {trace.name: trace for trace in (number, *lives) if trace is not None}
     out: list[Still] = []
     for episode, frame in spread(recording.ends, _rises(recording, number), STILLS):
         emit(("stage", "taking pictures", 0.7 + 0.2 * len(out) / STILLS))

@@ -125,6 +125,19 @@ def test_a_search_that_found_nothing_says_why(
         assert said in reader.text, said
 
 
+def test_what_came_nearest_is_drawn_where_the_screen_shows_it(
+    facts: dict[str, Any], album: Album, candidate: Any
+) -> None:
+    near = candidate(1, grade="unproved", score_addrs=[0x66, 0x68])
+    facts |= {"candidates": [], "scored": False, "nearest": [near]}
+    traces = (replace(album.traces[0], name="candidate 1"), *album.traces[1:2])
+    film = tuple(replace(still, held={"candidate 1": 5}, read=6) for still in album.stills)
+    reader = Reader(page(facts, replace(album, traces=traces, trials=(), stills=film)))
+    assert "screen" in reader.ids() and "pokes" not in reader.ids()
+    assert "candidate 1, which is unproved" in reader.text and "0x66 0x68" in reader.text
+    assert reader.text.count("candidate 1: 5") == reader.text.count("screen 6 ≠") == len(film)
+
+
 @pytest.mark.parametrize("filmed", [False, True])
 def test_a_search_that_did_not_end(facts: dict[str, Any], album: Album, filmed: bool) -> None:
     kept = "game system core rom_sha1 candidates".split()
