@@ -98,13 +98,14 @@ def example() -> Bundle:
     ram = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
     seen = Experiment(
         0, 5, np.zeros(TOTAL, np.uint8), np.array([[-1, -1], [3, 4]]), np.array([1, 2]),
-        np.zeros(9, np.uint16), np.array([5, 7, 9]), np.array([1, 2, 50]), ram, np.zeros((2, 3), np.uint64),
-        np.zeros((0, 2), np.int64), "added",
+        np.zeros(9, np.uint16), np.array([5, 7, 9]), np.array([1, 2, 50]), ram,
+        np.zeros((2, 3), np.uint64), np.zeros((0, 2), np.int64), "added",
         {"before": 0, "written": 34, "points": 10, "look": 1, "shown": 44},
     )  # fmt: skip
     return Bundle(
         "0" * 40, "fbneo", "1", (Span("SYSTEM_RAM", 0, TOTAL),), 0, ("WAIT:60",),
-        np.zeros(TOTAL, np.uint8), "0" * 40, np.arange(TOTAL, dtype=np.int32), 12, (2, 2), np.zeros((1, 9), np.uint16), (seen,),
+        np.zeros(TOTAL, np.uint8), "0" * 40, np.arange(TOTAL, dtype=np.int32),
+        12, (2, 2), np.zeros((1, 9), np.uint16), (seen,),
     )  # fmt: skip
 
 
