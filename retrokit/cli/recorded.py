@@ -35,7 +35,7 @@ def refuse(given: Mapping[str, Any], beside: str, remedy: str = "") -> None:
         UserError: One of them has a value.
     """
     for option, value in given.items():
-        if value:
+        if value is not None and value is not False:
             raise UserError(f"{option} and {beside} together", "one of them", remedy)
 
 

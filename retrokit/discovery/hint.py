@@ -7,7 +7,7 @@ of an episode, the first one unless another is named.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -209,18 +209,40 @@ def find(
     rise more often than they fall.
 
     Returns:
-        How many fit, and the likeliest of them, all ``unproved``.
+        How many fit, and the likeliest of them, all ``unproved``: legal digits throughout, then
+        what behaves like a score from 0 on, then the commonest types.
     """
     score = hints[0].name == "score"
-    windows = {hint: _window(recording, hint) for hint in hints}
-    hardest = max(hints, key=lambda hint: abs(hint.value))  # the number that fits least by chance
+    found: dict[tuple[int, ...], tuple[tuple[float, ...], Candidate]] = {}
+    for reading, variable in _reading_so(recording, spans, hints):
+        seen = behaviour(*values_of(recording, variable, reading.offsets))
+        legal = _legal(recording, variable, reading.offsets)
+        if legal < LEGAL or (score and seen.rises <= seen.falls):
+            continue
+        order: tuple[float, ...] = (-legal, len(reading.offsets), variable.encoding != "uint")
+        if score:
+            order = (-legal, not seen.like_a_score, seen.lowest != 0)
+        evidence = {"behaviour": describe(seen), "hints": [hint.text for hint in hints]}
+        candidate = Candidate(variable, reading.offsets, seen, "unproved", evidence)
+        if reading.offsets not in found or order < found[reading.offsets][0]:
+            found[reading.offsets] = order, candidate
+    ranked = sorted(found.values(), key=lambda entry: entry[0])  # stable: the commonest type first
+    return len(ranked), [candidate for _, candidate in ranked[:most]]
+
+
+def _reading_so(
+    recording: Recording, spans: tuple[Span, ...], hints: Sequence[Hint]
+) -> Iterator[tuple[Reading, Variable]]:
+    """Yield what reads as all hints of one variable say, the likeliest types first."""
+    windows = [(hint.value, _window(recording, hint)) for hint in hints]
+    # The number that fits least by chance comes first; what it leaves, the others are asked of.
+    value, rows = max(windows, key=lambda window: abs(window[0]))
     changes = recording.changes()
     moved = np.zeros(len(recording.initial), np.bool_)
     moved[recording.offsets] = (changes > 0) & (changes <= BUSY)
-    found: dict[tuple[int, ...], tuple[float, Candidate]] = {}
     tried: set[tuple[object, ...]] = set()
-    for row in windows[hardest]:
-        search = Narrowing(spans, (row,), among=moved).by(Filter("equal", 0, hardest.value))
+    for row in rows:
+        search = Narrowing(spans, (row,), among=moved).by(Filter("equal", 0, value))
         for reading in search.look(len(row), alone=False)[1]:
             for variable in reading.variables(spans):
                 key = (reading.offsets, variable.encoding, variable.base, variable.scale)
@@ -229,28 +251,17 @@ def find(
                 tried.add(key)
                 packed, _ = pack(variable)
                 if all(
-                    hint.value in packed.decode({packed.region: rows[:, list(reading.offsets)]})
-                    for hint, rows in windows.items()
+                    other in packed.decode({packed.region: seen[:, list(reading.offsets)]})
+                    for other, seen in windows
                 ):
-                    legal, candidate = _candidate(reading, variable, recording)
-                    candidate.evidence["hints"] = [hint.text for hint in hints]
-                    if score and candidate.behaviour.rises <= candidate.behaviour.falls:
-                        continue
-                    first = reading.offsets not in found or legal > found[reading.offsets][0]
-                    if legal >= LEGAL and (first or (not score and variable.encoding == "uint")):
-                        found[reading.offsets] = legal, candidate
-    # Both sorts are stable: otherwise the likeliest type stands first.
-    fitting = sorted(found.values(), key=lambda entry: _unlikely(entry[1], score))
-    fitting.sort(key=lambda entry: -entry[0])
-    return len(fitting), [candidate for _, candidate in fitting[:most]]
+                    yield reading, variable
 
 
-def _unlikely(candidate: Candidate, score: bool) -> tuple[int, ...]:
-    """Return what puts a candidate behind others: a score rises from 0, others are short."""
-    seen = candidate.behaviour
-    if score:
-        return not seen.like_a_score, seen.lowest != 0, candidate.variable.scale
-    return len(candidate.offsets), candidate.variable.encoding != "uint"
+def _legal(recording: Recording, variable: Variable, offsets: Sequence[int]) -> float:
+    """Return the share of frames in which a number's bytes are digits of its encoding."""
+    packed, _ = pack(variable)
+    columns = np.stack([recording.series(offset) for offset in offsets], axis=-1)
+    return float(np.mean(packed.valid({packed.region: columns})))
 
 
 def nearby(
@@ -282,15 +293,3 @@ def _window(recording: Recording, hint: Hint) -> NDArray[np.uint8]:
     frames = frames[:: 1 + len(frames) // MOST_FRAMES]
     rows = [row_of(recording, Moment(hint.at.episode, frame)) for frame in frames]
     return np.unique(np.stack(rows), axis=0)
-
-
-def _candidate(
-    reading: Reading, variable: Variable, recording: Recording
-) -> tuple[float, Candidate]:
-    """Return a reading as a candidate, and the share of frames in which its digits are legal."""
-    packed, _ = pack(variable)
-    columns = np.stack([recording.series(offset) for offset in reading.offsets], axis=-1)
-    legal = float(np.mean(packed.valid({packed.region: columns})))
-    seen = behaviour(*values_of(recording, variable, reading.offsets))
-    evidence = {"behaviour": describe(seen)}
-    return legal, Candidate(variable, reading.offsets, seen, "unproved", evidence)
