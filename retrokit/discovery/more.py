@@ -16,7 +16,7 @@ from .poke import Prober
 from .position import find_positions
 from .timer import find_timer
 
-# Processor seconds: what is not found until then is not looked for.
+# Processor seconds, by the size of RAM: what is not found until then is not looked for.
 LEAST_S, MOST_S, WHOLE = 4.0, 10.0, 1 << 16
 
 
@@ -41,30 +41,26 @@ def find_more(
     Returns:
         Facts of any grade, each name once. When time is up what is left is not looked for.
     """
-    share = min(1.0, prober.core.ram_size / WHOLE)
-    end = time.process_time() + LEAST_S + (MOST_S - LEAST_S) * share
-    taken = list(known)
-    if lives is not None and lives.grade == "proved":
-        taken.append(lives.offset)
+    whole = LEAST_S + (MOST_S - LEAST_S) * min(1.0, prober.core.ram_size / WHOLE)
+    began, ends = time.process_time(), whole
+    counted = lives is not None and lives.grade == "proved"
+    taken = [*known, lives.offset] if lives is not None and counted else list(known)
 
     def late() -> bool:
-        return time.process_time() > end
+        return time.process_time() > began + ends
 
-    def over() -> Fact | None:
-        counted = lives is not None and lives.grade == "proved"
-        return None if counted else find_game_over(prober, spans, late)
-
-    searches: list[tuple[str, Callable[[], Sequence[Fact | None]]]] = [
-        ("the player's place", lambda: find_positions(prober, spans, buttons.useful, taken, late)),
-        ("a timer", lambda: [find_timer(prober, spans, taken)]),
-        ("ammunition", lambda: [find_ammunition(prober, spans, buttons.fire, taken, late)]),
-        ("energy", lambda: [find_energy(prober, spans, lives, taken, late)]),
-        ("the level", lambda: [find_level(prober, spans, lives, taken, late)]),
-        ("the end", lambda: [over()]),
+    searches: list[tuple[str, float, Callable[[], Sequence[Fact | None]]]] = [
+        ("its place", 0.6, lambda: find_positions(prober, spans, buttons.useful, taken, late)),
+        ("a timer", 0.7, lambda: [find_timer(prober, spans, taken, late)]),
+        ("ammunition", 0.8, lambda: [find_ammunition(prober, spans, buttons.fire, taken, late)]),
+        ("energy", 0.9, lambda: [find_energy(prober, spans, lives, taken, late)]),
+        ("the level", 1.0, lambda: [find_level(prober, spans, lives, taken, late)]),
+        ("the end", 1.0, lambda: [None if counted else find_game_over(prober, spans, late)]),
     ]
     out: list[Fact] = []
-    for number, (what, look) in enumerate(searches):
-        report(f"looking for {what}", number / len(searches))
+    for what, share, look in searches:
+        report(f"looking for {what}", share)
+        ends = whole * share
         for fact in look() if not late() else ():
             if fact is not None:
                 out.append(fact)

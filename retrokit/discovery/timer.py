@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from .prove import binary_units, find_binary
 from .record import Recording
 
 FASTEST, SLOWEST = 4, 600  # frames from tick to tick
+SECOND = 66  # what counts up more slowly is rather the other side's points
 LEAST_TICKS = 8
 REGULAR = 0.8  # share of the gaps that are alike; a clock may rest while the player dies
 STEADY = 0.85  # share of the ticks that count by one; a digit turns over every ten
@@ -24,6 +25,8 @@ FIRST = 4  # ticks that come at the same frames whatever is pressed
 TURNS = (10, 60, 100)  # values after which the byte above counts
 LEAST_TURNS = 2
 MOST_UPPER = 3
+
+Late = Callable[[], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +62,21 @@ class _Count:
         if len(gaps) < LEAST_TICKS:
             return None
         gap = float(np.median(gaps))
-        alike = float((np.abs(gaps - gap) <= 1 + 0.1 * gap).mean())
-        return gap if FASTEST <= gap <= SLOWEST and alike >= REGULAR else None
+        alike = float((np.abs(gaps - gap) <= 1).mean())
+        slowest = SECOND if self.step > 0 else SLOWEST
+        return gap if FASTEST <= gap <= slowest and alike >= REGULAR else None
 
 
-def find_timer(prober: Prober, spans: Sequence[Span], known: Sequence[int]) -> Fact | None:
+def find_timer(
+    prober: Prober, spans: Sequence[Span], known: Sequence[int], late: Late
+) -> Fact | None:
     """Find a clock that is drawn.
 
     Args:
         prober: The prober of a recording.
         spans: The core's selected regions.
         known: Offsets that hold something else.
+        late: Tells that time is up.
 
     Returns:
         ``timer``, proved: it ticks whatever is pressed, keeps what is written, and draws the ten
@@ -80,10 +87,11 @@ def find_timer(prober: Prober, spans: Sequence[Span], known: Sequence[int]) -> F
         for count in _counts(prober.recording)
         if count.offset not in known and count.gap is not None and unmoved(count.ticks, FIRST)
     ]
-    kept = prober.accumulators([clock.offset for clock in clocks])
     found: list[tuple[int, Fact]] = []
     for clock in clocks:
-        moments = kept.get(clock.offset, [])
+        if late():
+            break
+        moments = prober.accumulators([clock.offset]).get(clock.offset, [])
         if len(moments) < 2:
             continue
         shown = _shown(prober, clock, moments[0], spans)
