@@ -62,7 +62,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The best candidate as the screen draws it.
+    """The best or the nearest candidate as the screen draws it.
 
     Attributes:
         still: Index of the still that the places are drawn on.
@@ -118,7 +118,7 @@ class Album:
         ends: Frames until each game was over.
         stills: The film strip.
         traces: Numbers over time.
-        shown: The best candidate on the screen, where it is drawn there.
+        shown: The best candidate, or what came nearest, where it is drawn on the screen.
         trials: Its joint pokes.
         fates: Caption → picture some time after one recorded loss of a life, for each number of
             lives written before it.

@@ -10,14 +10,14 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import sandbox
 from .core import Core, Span
-from .discovery.bundle import Bundle, Experiment, fingerprint
+from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
 from .discovery.control import Control, controls
 from .discovery.poke import Moment, Prober
@@ -135,8 +135,8 @@ def replay(emit: Emit, game: Game, bundle: Bundle, path: Path) -> tuple[str, boo
         core.record(parse_start(bundle.start_buttons))
         state, initial = core.save(), core.read()
         same = hashlib.sha1(state).hexdigest() == bundle.start_state
-        if fingerprint(initial[bundle.offsets]) != bundle.start_ram:
-            return "other RAM after the start sequence", same, []
+        if said := _first(initial[bundle.offsets], bundle.start_ram, bundle.offsets, bundle.spans):
+            return f"after the start sequence {said}", same, []
         recording = Recording(
             state,
             bundle.buttons,
@@ -173,9 +173,9 @@ def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Sp
     """Make an experiment again."""
     core, moment = prober.core, Moment(wanted.episode, wanted.frame)
     core.load(prober.state(moment))
-    ram = core.read()
-    if fingerprint(ram[prober.recording.offsets]) != wanted.before:
-        return Again("other RAM before the poke")
+    offsets = prober.recording.offsets
+    if said := _first(core.read()[offsets], wanted.before, offsets, spans):
+        return Again(f"before the poke {said}")
     before = {name: int(value[0]) for name, value in reader.values([reader.now()]).items()}
     rows = []
     for row in wanted.rows:
@@ -231,12 +231,24 @@ def _difference(
 ) -> str:
     """Return what is first other than in the bundle."""
     for look, frames in enumerate(wanted.looks.tolist()):
-        for branch, byte in np.argwhere(ram[:, look] != wanted.ram[:, look]).tolist():
-            region, addr = place(int(wanted.kept[byte]), spans)
-            held = f"{ram[branch, look, byte]:#04x}, not {wanted.ram[branch, look, byte]:#04x}"
-            return f"{region} {addr:#x} is {held}, after {frames} frames"
+        for now, then in zip(ram[:, look], wanted.ram[:, look], strict=True):
+            if said := _first(now, then, wanted.kept, spans):
+                return f"{said}, after {frames} frames"
         if pictures.size and (pictures[:, look] != wanted.pictures[:, look]).any():
             return f"another picture after {frames} frames"
+    return ""
+
+
+def _first(
+    now: NDArray[np.uint8],
+    then: NDArray[np.uint8],
+    offsets: NDArray[np.integer[Any]],
+    spans: Sequence[Span],
+) -> str:
+    """Return the first of some bytes that is other than it was; empty when none is."""
+    for n in np.flatnonzero(now != then).tolist():
+        region, addr = place(int(offsets[n]), spans)
+        return f"{region} {addr:#x} is {now[n]:#04x}, not {then[n]:#04x}"
     return ""
 
 
@@ -259,7 +271,7 @@ def judge(
     equal = not start
     if equal and not np.array_equal(integration.start_frames(), log):
         start = "start_buttons are others than those of the proof"
-    led = f"{len(log)} frames from power-on led to the same RAM"
+    led = f"{len(log)} frames from power-on led to the same {len(bundle.offsets):,} bytes"
     seen = start or led + (" and savestate" if same else ", and to another savestate")
     findings = [Finding("start", 1, int(equal), not start, seen)]
     for fact in integration.variables:

@@ -100,7 +100,7 @@ def test_the_wheel_holds_the_package_and_the_data_and_nothing_else(
         for path in source.glob(pattern)
     }
     assert len(compiled) == 1
-    assert names - compiled == code | data | {"retrokit/py.typed"}
+    assert names - compiled == code | data | {"retrokit/py.typed", "retrokit/views/report.css"}
     assert "retrokit/data/games/burrow/burrow.zip" in data  # the demo's game
 
 

@@ -7,6 +7,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,20 +19,25 @@ from ..content import Content
 from ..discovery.answer import Answer, Settings
 from ..discovery.bundle import proof_path
 from ..discovery.search import EPISODES, search
+from ..discovery.session import Game, Session
 from ..discovery.tape import Tape
 from ..errors import RetrokitError, SearchFailed, UserError
 from ..integration import format_start, parse_start
 from ..systems import FoundCore, core_for, find_core
 from . import output
 from .games import open_content
+from .interactive import interact
 from .ramsearch_report import write_report
 from .ramsearch_table import print_answer
+from .recorded import beside, facts, is_recording, print_hits, read_hints, refuse, search_recording
 
 LEAST_FRAMES = 300 * EPISODES
 
 
 def ramsearch(
-    content: Annotated[str, typer.Argument(help="A ROM, zip, dat or cue; or a game's name.")],
+    content: Annotated[
+        str, typer.Argument(help="A ROM, zip, dat or cue; a game's name; or a recording, an .npz.")
+    ],
     core: Annotated[str | None, typer.Option(help="The core; else the system's best.")] = None,
     system: Annotated[str | None, typer.Option(help="The system; else guessed.")] = None,
     frames: Annotated[
@@ -57,6 +63,13 @@ def ramsearch(
     report: Annotated[
         Path | None, typer.Option(help="Write a page with pictures and charts, an .html.")
     ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Narrow by hand, at a prompt or from a script.")
+    ] = False,
+    hint: Annotated[
+        list[str] | None,
+        typer.Option(help="What a recording's screen showed, such as 'score=430@12.5s'."),
+    ] = None,
 ) -> int:
     """Search a game's RAM for score, lives and game over, and write what is proved.
 
@@ -67,15 +80,30 @@ def ramsearch(
         UserError: Something cannot be as the user wants it; found before the search where it can.
         KeyboardInterrupt: Ctrl-C; says where the recording is.
     """
+    given = {"--frames": frames, "--seed": seed, "--actions": actions, "--start": start}
+    files = {"--out": out, "--record": record, "--report": report}
+    if interactive:
+        more = {"--json": json, "--hint": hint, "--frames": frames}
+        refuse(files | more, "--interactive", "The prompt has its own.")
+    if is_recording(content):
+        played = {"--core": core, "--system": system, "--rom-dir": rom_dir, "--resume": resume}
+        refuse(given | files | played, f"the recording {content}", "It is not played.")
+        if interactive:
+            return interact(Session.open(Path(content)), force)
+        return search_recording(Path(content), hint or (), json)
     game = open_content(content, rom_dir or (), system)
     found = find_core(core) if core is not None else core_for(game.system)
     for problem in game.problems:
         output.note(f"retrokit: warning: {game.path}: {problem}")
-    given = {"--frames": frames, "--seed": seed, "--actions": actions, "--start": start}
     if resume is not None:
         settings, tape = _resumed(resume, game, found, given)
+        settings = replace(settings, hints=read_hints(hint or (), tape))
+    elif hint:
+        raise UserError("--hint without a recording", "--resume too", "Its time is a recording's.")
     else:
         settings, tape = _settings(frames, seed, actions, start), Tape()
+    if interactive:
+        return interact(_session(Game(game, found), settings), force)
     written = out or Path(f"{game.name}.yaml")
     proof = proof_path(written)
     for path in (written, proof):
@@ -89,6 +117,7 @@ def ramsearch(
     options |= {"--report": report}
     again += [text for key, value in options.items() if value for text in (key, str(value))]
     again += [text for folder in rom_dir or () for text in ("--rom-dir", str(folder))]
+    again += [text for one in hint or () for text in ("--hint", one)]
     again += ["--force"] * force
     run = _Run(game, found, settings, tape, record, written.parent, again, report)
     try:
@@ -104,15 +133,19 @@ def ramsearch(
     if answer.best is None:
         return _failed(answer.failure(), run, json, answer)
     proof.unlink(missing_ok=True)  # that of another search
-    answer.integration(game).save(written, force=force)
+    integration = answer.integration(game)
+    integration.save(written, force=force)
+    hinted = beside(run.tape, settings.hints, integration.variables)
     assert answer.bundle is not None  # what is written has a proof
     answer.bundle.save(proof)
     run.draw(answer.to_dict(game), answer)
     if json:
         kept = {"out": written, "proof": proof, "recording": run.kept, "report": report}
-        output.print_json(answer.to_dict(game) | kept)
+        hints = {"hints": facts(hinted)} if hint else {}
+        output.print_json(answer.to_dict(game) | kept | hints)
     else:
         print_answer(answer)
+        print_hits(hinted)
         print(f"written     {written}")
         print(f"proof       {proof}")
         if run.kept is not None:
@@ -120,6 +153,23 @@ def ramsearch(
         if report is not None:
             print(f"report      {report}")
     return 0
+
+
+def _session(game: Game, settings: Settings) -> Session:
+    """Return a session that goes on with a recording, or begins where play does."""
+    if settings.resume is not None:
+        return Session.open(settings.resume, game)
+    with output.progress(f"starting {game.content.name}", 100) as advance:
+
+        def hear(event: tuple[Any, ...]) -> None:
+            if event[0] == "stage":
+                advance(min(99, int(200 * event[2])), event[1])  # the first half of a search
+            elif event[0] == "warning":
+                output.note(f"retrokit: warning: {event[1]}")
+
+        session = Session.begin(game, settings, hear)
+        advance(100)
+    return session
 
 
 def _settings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from ..discovery.answer import Answer
@@ -15,13 +16,7 @@ from . import output
 
 def print_answer(answer: Answer) -> None:
     """Print the table of candidates and what else was found."""
-    from pandas import DataFrame
-
-    if answer.candidates:
-        rows = [_row(number, c) for number, c in enumerate(answer.candidates, 1)]
-        columns = ["rank", "addresses", "encoding", "scale", "grade", "seen", "why"]
-        output.print_table(DataFrame(rows, columns=columns))
-        print()
+    print_candidates(answer.candidates)
     lines = [("lives", _lives(answer)), ("start", " ".join(answer.start_buttons))]
     actions = ["+".join(action) or "NOOP" for action in answer.buttons.action_set]
     lines += [
@@ -38,6 +33,17 @@ def print_answer(answer: Answer) -> None:
         for text in textwrap.wrap(value, width - 12, break_on_hyphens=False) or [""]:
             print(f"{key:<10}  {text}")
             key = ""
+
+
+def print_candidates(candidates: Sequence[Candidate]) -> None:
+    """Print a table of candidates, and a line without anything; nothing where there are none."""
+    from pandas import DataFrame
+
+    if candidates:
+        rows = [_row(number, c) for number, c in enumerate(candidates, 1)]
+        columns = ["rank", "addresses", "encoding", "scale", "grade", "seen", "why"]
+        output.print_table(DataFrame(rows, columns=columns))
+        print()
 
 
 def _row(number: int, candidate: Candidate) -> tuple[Any, ...]:

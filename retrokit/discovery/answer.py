@@ -23,6 +23,10 @@ ADVICE = (
     "Try more play (--frames 30000), another --seed, other --actions (is a fire button in them?) "
     "or give the start sequence with --start."
 )
+HINT_ADVICE = (
+    "Is the time right, and is it that episode's? With --interactive --resume, `screen @12.5s` "
+    "saves the picture of any moment."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,12 @@ class Answer:
     @property
     def terminated(self) -> str:
         """The rule of game over, empty when none was found."""
-        return "" if self.lives is None or self.lives.grade == "unproved" else self.lives.rule
+        if self.lives is not None and self.lives.grade != "unproved":
+            return self.lives.rule
+        for fact in self.more:
+            if fact.name == "game_over" and fact.grade != "unproved":
+                return f"game_over == {fact.evidence['value']}"
+        return ""
 
     def to_dict(self, content: Content) -> dict[str, Any]:
         """Return the answer with the keys of the integration file."""
@@ -130,8 +139,8 @@ class Answer:
         hints = ", ".join(hint.text for hint in named(self.settings.hints, "score"))
         if hints and not any(candidate.shown for candidate in self.candidates):
             found = f"what fits {hints} is unproved" if self.candidates else f"nothing fits {hints}"
-        else:
-            found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
+            return SearchFailed(found, "a score that reads so and is proved", HINT_ADVICE)
+        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
         return SearchFailed(found, "a score that rises in random play", ADVICE)
 
     def integration(self, content: Content) -> Integration:

@@ -53,6 +53,7 @@ KINDS = {
 }
 # Field → its type in the file and its number of dimensions.
 ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+    "before": (np.uint8, 1),
     "rows": (np.int16, 2),
     "offsets": (np.int32, 1),
     "log": (np.uint16, 1),
@@ -81,7 +82,7 @@ class Experiment:
 
     Attributes:
         episode, frame: The moment: a frame of an episode, before it has run.
-        before: `fingerprint` of the recorded bytes at that moment.
+        before: uint8 [recorded]: what the recorded bytes held at that moment.
         rows: int [branches, pokes]: the bytes written, one future a row; -1 leaves a byte alone.
         offsets: int [pokes]: where they go, in the core's selected regions.
         log: uint16 [frames]: the buttons pressed from there on.
@@ -99,7 +100,7 @@ class Experiment:
 
     episode: int
     frame: int
-    before: int
+    before: NDArray[np.uint8]
     rows: NDArray[np.integer[Any]]
     offsets: NDArray[np.integer[Any]]
     log: NDArray[np.uint16]
@@ -197,9 +198,10 @@ class Bundle:
         spans: The selected regions that offsets count in.
         seed: Of the search.
         start_buttons: The start sequence from power-on.
-        start_ram: `fingerprint` of the bytes at ``offsets`` after it.
+        start_ram: uint8 [recorded]: the bytes at ``offsets`` after it.
         start_state: SHA-1 of the savestate after it, header included.
-        offsets: int32 [kept]: the bytes that fingerprints are taken of.
+        offsets: int32 [recorded]: the bytes that show whether play is the same: recorded ones of
+            the first region that two power-ons agree on. Others may be what nothing initialises.
         every: Frames between savestates that were saved and restored in each episode.
         size: Width and height of the pictures.
         buttons: uint16 [episodes, frames]: what was pressed, up to the last moment used; 0 after.
@@ -215,7 +217,7 @@ class Bundle:
     spans: tuple[Span, ...]
     seed: int
     start_buttons: tuple[str, ...]
-    start_ram: int
+    start_ram: NDArray[np.uint8]
     start_state: str
     offsets: NDArray[np.int32]
     every: int
@@ -229,9 +231,11 @@ class Bundle:
         total = sum(span.size for span in self.spans)
         used = [self.offsets, *(e.offsets for e in self.experiments)]
         used += [e.kept for e in self.experiments]
+        known = [self.start_ram, *(e.before for e in self.experiments)]
         episodes, frames = self.buttons.shape
         if (
-            min(self.every, *self.size) < 1
+            any(len(part) != len(self.offsets) for part in known)
+            or min(self.every, *self.size) < 1
             or any(part.size and not 0 <= part.min() <= part.max() < total for part in used)
             or any(e.episode >= episodes or e.frame >= frames for e in self.experiments)
         ):
@@ -251,6 +255,11 @@ class Bundle:
     ) -> Self:
         """Return the bundle of some experiments of a recording."""
         assert core.content is not None
+        with Core.open(core.found, core.content) as fresh:
+            fresh.record(parse_start(start_buttons))
+            stable = fresh.read() == recording.initial
+        stable[core.spans[0].size :] = False
+        same = stable[recording.offsets]
         last = np.zeros(recording.episodes, np.int64)
         for e in experiments:
             last[e.episode] = max(last[e.episode], e.frame)
@@ -263,13 +272,13 @@ class Bundle:
             core.spans,
             seed,
             tuple(start_buttons),
-            fingerprint(recording.initial[recording.offsets]),
+            recording.initial[recording.offsets[same]],
             hashlib.sha1(recording.state).hexdigest(),
-            recording.offsets,
+            recording.offsets[same],
             recording.every,
             size,
             buttons,
-            tuple(experiments),
+            tuple(replace(e, before=e.before[same]) for e in experiments),
         )
 
     def save(self, path: Path) -> None:
@@ -287,14 +296,13 @@ class Bundle:
             **span_arrays(self.spans),
             "seed": np.array(self.seed),
             "start_buttons": texts(self.start_buttons),
-            "start_ram": np.array(self.start_ram, np.uint64),
+            "start_ram": self.start_ram,
             "start_state": np.array(self.start_state),
             "recorded": self.offsets,
             "every": np.array(self.every),
             "size": np.array(self.size),
             "buttons": self.buttons,
             "moments": np.array([(e.episode, e.frame) for e in seen], np.int32).reshape(-1, 2),
-            "before": np.array([e.before for e in seen], np.uint64),
             "kinds": texts(e.kind for e in seen),
             "claims": texts(json.dumps(e.claim) for e in seen),
         }
@@ -330,12 +338,12 @@ class Bundle:
             if len(pieces.pop()):
                 raise ValueError(f"{name} is longer than its shapes")
             parts[name] = [p.reshape(shape) for p, shape in zip(pieces, shapes, strict=True)]
-        columns = [arrays[name].tolist() for name in ("moments", "before", "kinds", "claims")]
+        columns = [arrays[name].tolist() for name in ("moments", "kinds", "claims")]
         seen = []
-        for n, ((episode, frame), before, shown, text) in enumerate(zip(*columns, strict=True)):
+        for n, ((episode, frame), shown, text) in enumerate(zip(*columns, strict=True)):
             claim = {str(name): int(value) for name, value in dict(json.loads(text)).items()}
             fields = {name: parts[name][n] for name in ARRAYS}
-            seen.append(Experiment(episode, frame, before, **fields, kind=shown, claim=claim))
+            seen.append(Experiment(episode, frame, **fields, kind=shown, claim=claim))
         width, height = arrays["size"].tolist()
         return cls(
             str(arrays["rom_sha1"]),
@@ -344,7 +352,7 @@ class Bundle:
             spans_of(arrays),
             int(arrays["seed"]),
             tuple(arrays["start_buttons"].tolist()),
-            int(arrays["start_ram"]),
+            arrays["start_ram"].astype(np.uint8),
             str(arrays["start_state"]),
             arrays["recorded"].astype(np.int32),
             int(arrays["every"]),

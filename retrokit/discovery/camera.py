@@ -71,11 +71,10 @@ def film(
         if answer is not None and answer.ends:
             recording = recording.ending(np.array(answer.ends, np.int64))
             prober.recording = recording
-        emit(("stage", "taking pictures", 0.7))
-        best = answer.candidates[0] if answer is not None and answer.candidates else None
+        listed = [] if answer is None else answer.candidates or answer.nearest
+        best = listed[0] if listed and listed[0].line is not None else None
         traces = () if answer is None else _traces(recording, answer)
-        stills = _stills(prober, best, traces)
-        emit(("stage", "taking pictures", 0.9))
+        stills = _stills(emit, prober, best, traces)
         size = core.frame_size
         shown = None if best is None else _shown(recording, best, stills, size)
         bundle = None if answer is None else answer.bundle
@@ -140,8 +139,11 @@ def _played(
     actions = [list(action) for action in origin.action_set]
     for first in range(0, len(buttons), EPISODES):
         log = buttons[first : first + EPISODES]
-        share = first / len(buttons)
-        emit(("stage", "playing the episodes again", 0.7 * share))
+
+        def report(share: float, first: int = first, count: int = len(log)) -> None:
+            played = (first + share * count) / len(buttons)
+            emit(("stage", "playing the episodes again", 0.7 * played))
+
         more = record(
             core,
             origin.state,
@@ -149,6 +151,7 @@ def _played(
             list(origin.fire),
             episodes=len(log),
             frames=log.shape[1],
+            report=report,
             offsets=offsets,
             known=log,
         )
@@ -173,15 +176,19 @@ def _traces(recording: Recording, answer: Answer) -> Traces:
     return tuple(out)
 
 
-def _stills(prober: Prober, best: Candidate | None, traces: Traces) -> tuple[Still, ...]:
+def _stills(
+    emit: Emit, prober: Prober, best: Candidate | None, traces: Traces
+) -> tuple[Still, ...]:
     """Return the film strip, its pictures just after a rise where there is one."""
     recording = prober.recording
-    named = {t.name: t for t in traces if t.name in ("score", "lives") and t.grade != "unproved"}
-    number = traces[0] if best is not None else None
-    if number is not None:
-        named[number.name] = number
-    out = []
+    number = None
+    if best is not None:
+        number = next(trace for trace in traces if trace.name in ("score", "candidate 1"))
+    lives = [trace for trace in traces if trace.name == "lives" and trace.grade != "unproved"]
+    named = {trace.name: trace for trace in (number, *lives) if trace is not None}
+    out: list[Still] = []
     for episode, frame in spread(recording.ends, _rises(recording, number), STILLS):
+        emit(("stage", "taking pictures", 0.7 + 0.2 * len(out) / STILLS))
         read = None
         if number is not None and best is not None and best.line is not None:
             near = Moment(episode, max(0, min(frame, int(recording.ends[episode]) - len(FLICKER))))
@@ -218,17 +225,15 @@ def spread(ends: NDArray[np.int64], rises: NDArray[np.bool_], count: int) -> lis
     starts = np.concatenate([[0], np.cumsum(ends)])
     total = int(starts[-1])
     every = max(1, total // count)
-    out: list[Moment] = []
+    out: set[Moment] = set()
     for at in range(0, total, every)[:count]:
         episode = int(np.searchsorted(starts, at, side="right")) - 1
         frame, last = at - int(starts[episode]), int(ends[episode]) - 1
         ahead = np.flatnonzero(rises[episode, frame : min(frame + every, last)])
         if at and len(ahead):
             frame += int(ahead[0]) + AFTER
-        moment = Moment(episode, min(frame, last))
-        if moment not in out:
-            out.append(moment)
-    return out
+        out.add(Moment(episode, min(frame, last)))
+    return sorted(out)
 
 
 def _picture(prober: Prober, moment: Moment) -> Picture:

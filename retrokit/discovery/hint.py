@@ -7,7 +7,7 @@ of an episode, the first one unless another is named.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,10 @@ from .poke import Moment
 from .record import BUSY, Recording
 
 SLACK_S = 0.1  # how well a person can stop a film; a frame is exact
-MOST = 20  # hits that are listed
+AWAY_S = 3.0  # how far off what nearly fits may be
+MOST_FRAMES = 40  # of a hint that are looked at
+LEGAL = 0.5  # of its frames in which a number must consist of digits; a blanked one may not
+MOST = 10  # hits that are listed
 NEAREST = 3  # candidates that are shown when none fits
 _HINT = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^@]+?)\s*@\s*(.+?)\s*")
 _TIME = re.compile(r"(?:(\d+):)?(\d+(?:\.\d+)?)(s|f)")
@@ -202,21 +205,44 @@ def find(
 ) -> tuple[int, list[Candidate]]:
     """Find what reads as the hints of one variable say, under every type and scale.
 
-    Only numbers with a byte that moves now and then are looked at.
+    Only numbers with a byte that moves now and then are looked at, and of scores only those that
+    rise more often than they fall.
 
     Returns:
-        How many fit, and the likeliest of them, all ``unproved``.
+        How many fit, and the likeliest of them, all ``unproved``: legal digits throughout, then
+        what behaves like a score from 0 on, then the commonest types.
     """
     score = hints[0].name == "score"
-    windows = {hint: _window(recording, hint) for hint in hints}
-    hardest = max(hints, key=lambda hint: abs(hint.value))  # the number that fits least by chance
+    found: dict[tuple[int, ...], tuple[tuple[float, ...], Candidate]] = {}
+    for reading, variable in _reading_so(recording, spans, hints):
+        seen = behaviour(*values_of(recording, variable, reading.offsets))
+        legal = _legal(recording, variable, reading.offsets)
+        if legal < LEGAL or (score and seen.rises <= seen.falls):
+            continue
+        order: tuple[float, ...] = (-legal, len(reading.offsets), variable.encoding != "uint")
+        if score:
+            order = (-legal, not seen.like_a_score, seen.lowest != 0)
+        evidence = {"behaviour": describe(seen), "hints": [hint.text for hint in hints]}
+        candidate = Candidate(variable, reading.offsets, seen, "unproved", evidence)
+        if reading.offsets not in found or order < found[reading.offsets][0]:
+            found[reading.offsets] = order, candidate
+    ranked = sorted(found.values(), key=lambda entry: entry[0])  # stable: the commonest type first
+    return len(ranked), [candidate for _, candidate in ranked[:most]]
+
+
+def _reading_so(
+    recording: Recording, spans: tuple[Span, ...], hints: Sequence[Hint]
+) -> Iterator[tuple[Reading, Variable]]:
+    """Yield what reads as all hints of one variable say, the likeliest types first."""
+    windows = [(hint.value, _window(recording, hint)) for hint in hints]
+    # The number that fits least by chance comes first; what it leaves, the others are asked of.
+    value, rows = max(windows, key=lambda window: abs(window[0]))
     changes = recording.changes()
     moved = np.zeros(len(recording.initial), np.bool_)
     moved[recording.offsets] = (changes > 0) & (changes <= BUSY)
-    found: dict[tuple[int, ...], Candidate] = {}
     tried: set[tuple[object, ...]] = set()
-    for row in windows[hardest]:
-        search = Narrowing(spans, (row,), among=moved).by(Filter("equal", 0, hardest.value))
+    for row in rows:
+        search = Narrowing(spans, (row,), among=moved).by(Filter("equal", 0, value))
         for reading in search.look(len(row), alone=False)[1]:
             for variable in reading.variables(spans):
                 key = (reading.offsets, variable.encoding, variable.base, variable.scale)
@@ -225,30 +251,45 @@ def find(
                 tried.add(key)
                 packed, _ = pack(variable)
                 if all(
-                    hint.value in packed.decode({packed.region: rows[:, list(reading.offsets)]})
-                    for hint, rows in windows.items()
+                    other in packed.decode({packed.region: seen[:, list(reading.offsets)]})
+                    for other, seen in windows
                 ):
-                    if score or variable.encoding != "uint":
-                        found.setdefault(reading.offsets, _candidate(reading, variable, recording))
-                    else:
-                        found[reading.offsets] = _candidate(reading, variable, recording)
-    fitting = list(found.values())
-    for candidate in fitting:
-        candidate.evidence["hints"] = [hint.text for hint in hints]
-    if score:  # the sort is stable: otherwise the likeliest type stands first
-        fitting.sort(key=lambda c: (not c.behaviour.like_a_score, abs(c.variable.scale)))
-    else:
-        fitting.sort(key=lambda c: (len(c.offsets), c.variable.encoding != "uint"))
-    return len(fitting), fitting[:most]
+                    yield reading, variable
+
+
+def _legal(recording: Recording, variable: Variable, offsets: Sequence[int]) -> float:
+    """Return the share of frames in which a number's bytes are digits of its encoding."""
+    packed, _ = pack(variable)
+    columns = np.stack([recording.series(offset) for offset in offsets], axis=-1)
+    return float(np.mean(packed.valid({packed.region: columns})))
+
+
+def nearby(
+    recording: Recording, spans: tuple[Span, ...], hints: Sequence[Hint], fps: float
+) -> list[str]:
+    """Return in lines what would fit the hints some seconds earlier or later, the likeliest first.
+
+    Args:
+        recording: The play.
+        spans: The regions.
+        hints: Of one variable; nothing fits them.
+        fps: Frames a second.
+    """
+    wide = [replace(hint, slack=round(AWAY_S * fps)) for hint in hints]
+    lines = []
+    for candidate in find(recording, spans, wide, NEAREST)[1]:
+        values, start = values_of(recording, candidate.variable, candidate.offsets)
+        hint = next(hint for hint in hints if not hint.fits(values, start))
+        lines.append(f"{hint.text}: {name_of(candidate)} {hint.told(values, start, fps)}")
+    return lines
 
 
 def _window(recording: Recording, hint: Hint) -> NDArray[np.uint8]:
-    """Return all bytes at each frame that counts for a hint, uint8 [frames, bytes]."""
+    """Return all bytes at the frames that count for a hint, uint8 [frames, bytes].
+
+    Of a long time only every so many frames: a number on a screen stays for a while.
+    """
     frames = hint.frames(recording.buttons.shape[1])
+    frames = frames[:: 1 + len(frames) // MOST_FRAMES]
     rows = [row_of(recording, Moment(hint.at.episode, frame)) for frame in frames]
     return np.unique(np.stack(rows), axis=0)
-
-
-def _candidate(reading: Reading, variable: Variable, recording: Recording) -> Candidate:
-    seen = behaviour(*values_of(recording, variable, reading.offsets))
-    return Candidate(variable, reading.offsets, seen, "unproved", {"behaviour": describe(seen)})

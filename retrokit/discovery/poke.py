@@ -192,7 +192,7 @@ class Prober:
         hashes = np.array([[fingerprint(view) for view in row] for row in views], np.uint64)
         self.witness.latest = Experiment(
             *moment,
-            fingerprint(self.bytes_at(moment, self.recording.offsets.tolist())),
+            self.bytes_at(moment, self.recording.offsets.tolist()),
             np.array(rows, np.int64),
             np.array(offsets, np.int64),
             np.array(log, np.uint16),

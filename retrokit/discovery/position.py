@@ -157,7 +157,10 @@ def _best(prober: Prober, found: list[Steered], axis: Axis, late: Late) -> _Byte
         byte
         for byte in tried
         if not any(
-            byte.offset in other.followed and other.offset not in byte.followed for other in tried
+            byte.offset in other.followed
+            and other.offset not in byte.followed
+            and (other.grade == "proved" or byte.grade != "proved")
+            for other in tried
         )
     ]
     return max(sources, key=lambda byte: byte.rank, default=None)

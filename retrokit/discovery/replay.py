@@ -52,16 +52,6 @@ class Poked(NamedTuple):
     poked: Bytes
     picture: Bytes
 
-    @property
-    def stayed(self) -> bool:
-        """Whether what was written was still there at every look."""
-        return bool((self.poked == np.frombuffer(self.written, np.uint8)).all())
-
-    @property
-    def undone(self) -> bool:
-        """Whether the bytes ended as if nothing had been written."""
-        return bool((self.poked[-1] == self.untouched[-1]).all())
-
 
 def run(emit: Emit, content: Content, found: FoundCore, state: bytes, log: Log) -> Ran:
     """Run a button log from a savestate; runs in a sandbox child.

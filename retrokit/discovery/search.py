@@ -278,13 +278,11 @@ class _Hunt:
         recording: Recording,
     ) -> list[Fact]:
         """Find what else the game counts."""
-        clock = self._enter("more", "looking for the player's place")
-        good = [c for c in candidates[:1] if c.grade != "unproved"]
+        clock = self._enter("more", "looking for what else it counts")
+        good = [candidate for candidate in candidates if candidate.grade != "unproved"]
         known = [offset for candidate in good for offset in candidate.offsets]
-        if lives is not None and lives.grade == "proved":
-            known.append(lives.offset)
         prober = Prober(self.core, recording, self._picture_size(recording.state))
-        facts = find_more(prober, self.core.spans, buttons, known)
+        facts = find_more(prober, self.core.spans, buttons, lives, known, self._report)
         self._spend("more", clock)
         return facts
 

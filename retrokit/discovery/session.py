@@ -20,7 +20,7 @@ from ..content import Content
 from ..errors import SearchFailed, UserError
 from ..files import reading
 from ..integration import Integration, format_start, parse_start
-from ..policy import STYLES, random_play
+from ..policy import random_play
 from ..systems import FoundCore
 from ..values import Variable
 from .answer import Settings
@@ -69,7 +69,6 @@ class Session:
         self.over = ""
         self._now: Ran | None = None
         self._past: list[tuple[Narrowing, tuple[Moment, ...]]] = []
-        self._plays = 0
         if tape is not None:
             self._restore(tape.extra)
 
@@ -140,15 +139,13 @@ class Session:
         ran: Ran = self._call(run, state, log, on_event=lambda frames: report(frames / len(log)))
         self._now = ran
         self.logs = [np.concatenate([self.logs[0], log])]
-        self._plays += 1
         return ran
 
     def random(self, frames: int) -> Log:
-        """Return random play, uint16 [frames], other each time something was played."""
-        origin, number = self.origin, self._plays
-        seed = [origin.seed, len(self.logs[-1]), number]
-        style = STYLES[number % len(STYLES)]
-        return random_play(seed, frames, origin.action_set, style, origin.fire)
+        """Return how seeded random play goes on from now, uint16 [frames]."""
+        origin, past = self.origin, len(self.logs[-1])
+        whole = random_play(origin.seed, past + frames, origin.action_set, fire=origin.fire)
+        return whole[past:]
 
     def look(self, at: Moment | None = None) -> Ran:
         """Return savestate, bytes and picture at a moment.

@@ -59,10 +59,7 @@ def panel(trace: Trace, episode: int, name: str, end: int, fps: float) -> Node:
     values = trace.values[episode]
     frames = len(values)
     levels = ticks(min(0, trace.start, trace.values.min()), max(1, trace.start, trace.values.max()))
-    if all(level == int(level) for level in levels):
-        levels = [int(level) for level in levels]
-    else:
-        levels = [level for level in levels if level == int(level)]
+    levels = [level for level in levels if level == int(level)]
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def x(frame: float) -> float:

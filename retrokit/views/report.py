@@ -110,7 +110,7 @@ def _candidates(answer: Answer) -> Node | None:
         title = "What came nearest"
         lead = (
             "Bytes that keep what is written into them and have their changes added on top, as a "
-            "score does. None was found as a number on the screen, so none is offered."
+            "score does, and why each is not offered as the score."
         )
     grades = [(badge(grade), text) for grade, text in words.GRADES.items()]
     table = el("div", el("table", head, el("tbody", rows)), class_="scroll")

@@ -22,7 +22,7 @@ def strip(album: Album) -> Node | None:
         pictures = [halved(picture) for picture in pictures]
     figures = []
     for still, picture in zip(album.stills, pictures, strict=True):
-        held = " · ".join(f"{name} {value:,}" for name, value in still.held.items())
+        held = " · ".join(f"{name}: {value:,}" for name, value in still.held.items())
         caption = [
             el("b", held) if held else None,
             _reading(still),
@@ -78,18 +78,20 @@ def screen(album: Album, answer: Answer) -> Node | None:
     still = album.stills[shown.still]
     groups = {"place": shown.places, "zero": shown.zeros}
     held = _number(still)
+    best = (answer["candidates"] or answer["nearest"])[0]
     rows: list[tuple[Child, Child]] = [
         ("the screen reads", "no number" if still.read is None else f"{still.read:,}"),
         ("RAM holds", "–" if held is None else f"{held:,}"),
         ("in the bytes", el("code", _hex(shown.held))),
-        ("at", el("code", words.addresses(answer["candidates"][0]))),
-        ("which is", words.encoding(answer["candidates"][0])),
+        ("at", el("code", words.addresses(best))),
+        ("which is", words.encoding(best)),
     ]
     learned = [
         el("span", charts.glyph(ink, digit, _stretch(album)), el("small", str(digit)))
         for digit, ink in shown.glyphs.items()
     ]
-    lead = "Each box is a decimal place of the best candidate, found by writing into its bytes."
+    name = "the score" if best["grade"] == "proved" else f"candidate 1, which is {best['grade']}"
+    lead = f"Each box is a decimal place of {name}, found by writing into its bytes."
     if shown.zeros:
         lead += " A dashed box is a zero that the game draws and RAM does not hold."
     picture = _overlaid(still.picture, _when(still), album.aspect, album.size, groups)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from retrokit.cli import main
 from retrokit.content import identify
 from retrokit.core import Core
 from retrokit.discovery.search import EPISODES, PHASES
@@ -124,7 +125,8 @@ def test_burrow_is_found_as_it_is(burrow: tuple[dict[str, Any], Path, str]) -> N
     check_truth(answer, truth_of("burrow"))
     assert answer["scored"] is True
     assert (answer["out"], answer["recording"]) == ("burrow.yaml", "frames.npz")
-    assert sorted(path.name for path in folder.iterdir()) == ["burrow.yaml", "frames.npz"]
+    written = ["burrow.proof.npz", "burrow.yaml", "frames.npz"]
+    assert sorted(path.name for path in folder.iterdir()) == written
     assert err.splitlines()[0].startswith("searching burrow")
     assert "playing at random" in err and "\x1b" not in err
 
@@ -142,6 +144,18 @@ def test_burrows_file_holds_and_starts_play(burrow: tuple[dict[str, Any], Path, 
         assert ram[truth["mode_addr"]] == truth["modes"]["play"]
         assert integration.score({"SYSTEM_RAM": ram}) == 0
         assert integration.lives({"SYSTEM_RAM": ram}) == truth["lives_at_start"]
+
+
+def test_burrows_proof_is_made_again(
+    burrow: tuple[dict[str, Any], Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, folder, _ = burrow
+    content = str(GAMES / "burrow/burrow.zip")
+    assert main(["verify", str(folder / "burrow.yaml"), content, "--proof", "--json"]) == 0
+    start, score, lives = json.loads(capsys.readouterr().out)["facts"][:3]
+    assert start["holds"] and score["holds"] and lives["holds"]
+    assert score["equal"] == score["experiments"] >= 14
+    assert (folder / "burrow.proof.npz").stat().st_size < 200_000
 
 
 def test_the_recording_shows_the_same_score(burrow: tuple[dict[str, Any], Path, str]) -> None:
