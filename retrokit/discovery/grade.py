@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .candidates import Behaviour, Candidate, Grade, values_of
+from .film import film
 from .poke import Moment, Prober
-from .prove import Proof, film
+from .prove import Proof
 from .record import Recording
 
 MANY = 4  # digits by which a number is told from counters, levels and clocks
+LEAST = 3  # pictures of play that must show a number which never moved
 TAP = 3  # frames
 ANSWER = 8  # frames within which a counter of presses counts one
 COUNTED = 0.25  # share of taps that count in a counter of presses
@@ -31,19 +33,21 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
 
     Returns:
         ``proved`` where behaviour, a joint poke at two rises and the screen agree. A number that
-        rose once, or that falls, takes `MANY` digits; one that never moved is at most ``likely``.
+        rose once or twice, or in one episode only, or that falls, takes `MANY` digits; one that
+        never moved is at most ``likely``.
     """
     filmed = 3 * proof.film >= proof.shown
     if not moved.rises and not moved.falls:
-        return "likely" if cells >= MANY and whole and proof.film == proof.shown else "unproved"
+        told = proof.film == proof.shown >= LEAST
+        return "likely" if cells >= MANY and whole and told else "unproved"
     account = moved.like_an_account and cells >= MANY
     if moved.falls and not moved.clock and cells > MANY and proof.added == proof.rises > 0:
-        if not account and proof.film == proof.shown and whole:
+        if not account and proof.film == proof.shown >= LEAST and whole:
             return "likely"  # too long for a counter of time or energy
     if not (moved.like_a_score or account) or not proof.rises or proof.added < proof.rises:
         return "unproved"
-    read = 2 * proof.read >= proof.rises
-    few = moved.rises < 2 and cells < MANY
+    read = proof.read > 0 and 2 * proof.read >= proof.legible
+    few = cells < MANY and (moved.rises < 3 or moved.scoring < 2)
     if cells >= 2 and proof.rises >= 2 and read and filmed and not few and whole and not presses:
         return "proved"
     return "likely" if filmed or (cells >= 3 and read) else "unproved"
@@ -54,7 +58,7 @@ def weight(moved: Behaviour, cells: int, presses: bool, proof: Proof) -> float:
     return (
         2.0 * (moved.like_a_score or (moved.like_an_account and cells >= MANY))
         + 0.2 * min(cells, 6)
-        + proof.read / max(1, proof.rises)
+        + proof.read / max(1, proof.legible)
         + 0.5 * (proof.film >= proof.shown / 2)
         + 0.2 * min(1.0, moved.rises / 5)
         + 0.1 * len(str(moved.highest))

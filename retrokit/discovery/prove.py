@@ -10,6 +10,7 @@ import numpy as np
 from ..values import Variable
 from .candidates import values_of
 from .chains import Digit, on_one_line
+from .film import read_film, shown_at
 from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
 from .record import Recording
 from .screen import FONT_AGREES, Cell, Line, Pictures, find_cells, same_font
@@ -211,13 +212,15 @@ class Proof:
     Attributes:
         added: Rises at which every poked digit was kept and the points were added.
         rises: Rises at which the joint poke was made.
-        read: Of those, how often the screen then showed the number.
-        film: Moments of the recording whose picture shows the number that RAM holds.
-        shown: Moments looked at.
+        legible: Of those, how often the screen then showed a number.
+        read: How often it was the right one.
+        shown: Moments of the recording whose picture shows a number there.
+        film: How often it was the one that RAM holds.
     """
 
     added: int
     rises: int
+    legible: int
     read: int
     film: int
     shown: int
@@ -243,7 +246,7 @@ def prove(
     """
     rng = np.random.default_rng(seed)
     scale = 10**line.zeros
-    added = rises = read = 0
+    added = rises = legible = read = 0
     prober.witness.begin()
 
     def number(row: np.ndarray) -> int:
@@ -275,6 +278,7 @@ def prove(
         added += 1
         look = shown_at(line, pictures[1], held, scale)
         read += look >= 0
+        legible += look >= 0 or any(line.read(view) is not None for view in pictures[1])
         prober.witness.shows(
             "added",
             before=was,
@@ -286,13 +290,7 @@ def prove(
         )
     film, shown = read_film(prober, packed, offsets, line, scale, seed)
     prober.witness.proves(line)
-    return Proof(added, rises, read, film, shown)
-
-
-def shown_at(line: Line, views: Pictures, held: Sequence[int], scale: int) -> int:
-    """Return the first look at which the screen shows what RAM holds, or -1."""
-    matches = (line.read(view) == value // scale for view, value in zip(views, held, strict=True))
-    return next((look for look, match in enumerate(matches) if match), -1)
+    return Proof(added, rises, legible, read, film, shown)
 
 
 def _digits_seen(recording: Recording, offset: int) -> tuple[list[int], list[int]]:
@@ -335,43 +333,6 @@ def _random_bytes(
             else:
                 out.append(int(rng.integers(11, 90)))
     return out
-
-
-def film(prober: Prober, seed: int, looks: int = 12) -> list[Moment]:
-    """Return moments of play all over the recording."""
-    recording = prober.recording
-    rng = np.random.default_rng([seed, 1])
-    out = []
-    for n in range(looks):
-        episode = n % recording.episodes
-        last = int(recording.ends[episode]) - LOOKS[-1] - 1
-        if last > 8:
-            out.append(Moment(episode, int(rng.integers(8, last))))
-    return out
-
-
-def read_film(
-    prober: Prober,
-    packed: Variable,
-    offsets: Sequence[int],
-    line: Line,
-    scale: int,
-    seed: int,
-) -> tuple[int, int]:
-    """Compare the number on the screen with the one in RAM at moments all over the recording."""
-    moments = film(prober, seed)
-    hits = 0
-    for moment in moments:
-        every, views = prober.seen(moment)
-        ram = every[:, list(offsets)]
-        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LOOKS[-1]]
-        rows = [[-1] * len(offsets)]
-        prober.tell(moment, rows, offsets, log, LOOKS, offsets, ram[None], views[None])
-        held = packed.decode({packed.region: ram}).tolist()
-        look = shown_at(line, views, held, scale)
-        hits += look >= 0
-        prober.witness.shows("film", look=look, shown=held[look])
-    return hits, len(moments)
 
 
 def rising_moments(

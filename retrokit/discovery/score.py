@@ -22,13 +22,13 @@ from .candidates import (
 )
 from .chains import Chain, Digit, chains, parts, right_of, to_variable
 from .drawn import drawn_digits
+from .film import film
 from .grade import counts_presses, grade, rank, weight
 from .poke import Moment, Prober, Unit
 from .prove import (
     Binary,
     binary_units,
     extend,
-    film,
     find_binary,
     prove,
     rising_moments,
@@ -198,6 +198,8 @@ def _candidates(
     around = extend(prober, digits)
     full = spread(prober, around)
     chain = _longest(chains(around if full is None else full), digits)
+    if chain is None:
+        return []
     out: list[Candidate] = []
     for number in (chain, *parts(chain)):
         if full is None:
@@ -262,10 +264,10 @@ def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:
     return replace(line, zeros=zeros), not changing
 
 
-def _longest(found: list[Chain], digits: list[Digit]) -> Chain:
+def _longest(found: list[Chain], digits: list[Digit]) -> Chain | None:
     """Return the longest chain that holds one of the digits it grew from."""
     ours = {(d.unit.offset, d.unit.kind) for d in digits}
     for chain in found:
         if any((u.offset, u.kind) in ours for u in chain.units.values()):
             return chain
-    return found[0]
+    return found[0] if found else None

@@ -20,6 +20,7 @@ SMALLEST, TALLEST, WIDEST = 3, 44, 40
 MOST_BOXES = 12
 DISTINCT = 8  # of ten values, how many must look different
 SAME = 0.04  # share of a glyph's pixels that may differ
+SLANT = (0, -1, 1, -2, 2)  # pixels that a digit may stand higher or lower than its line
 FONT_AGREES = 7  # glyphs of ten that two cells of one font share
 
 
@@ -43,10 +44,11 @@ class Cell:
         """Width in pixels."""
         return self.right - self.left
 
-    def cut(self, picture: Pictures, right: int | None = None) -> Pictures:
-        """Return this cell's part of a picture, or that of its like with another right edge."""
+    def cut(self, picture: Pictures, right: int | None = None, down: int = 0) -> Pictures:
+        """Return this cell's part of a picture, or that of its like elsewhere on the line."""
         end = self.right if right is None else right
-        return picture[self.top : self.bottom, max(0, end - self.width) : end]
+        top = max(0, self.top + down)
+        return picture[top : self.bottom + down, max(0, end - self.width) : end]
 
 
 def boxes(
@@ -215,7 +217,9 @@ class Line:
     def _read(self, picture: Pictures, right: float, most: int) -> int | None:
         number, place = 0, 0
         while place < most and right - self.cell.width >= 0:
-            digit = read_digit(self.cell, self.cell.cut(picture, round(right)))
+            parts = (self.cell.cut(picture, round(right), down) for down in SLANT)
+            digits = (read_digit(self.cell, part) for part in parts)
+            digit = next((d for d in digits if d is not None), None)
             if digit is None:
                 break
             number += digit * 10**place
