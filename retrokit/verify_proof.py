@@ -19,7 +19,7 @@ from . import sandbox
 from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
-from .discovery.control import Control, controls
+from .discovery.control import Control, Kind, controls
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError
@@ -211,12 +211,13 @@ def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Sp
 def _control(prober: Prober, moment: Moment, wanted: Experiment) -> str:
     """Measure control again; return how it differs."""
     poke = None if wanted.rows[0, 0] < 0 else (int(wanted.offsets[0]), int(wanted.rows[0, 0]))
+    kind: Kind = "fire" if wanted.claim["fire"] else "directions"
     before = None
     if wanted.kind == "gone":
-        before = Control(wanted.claim["variety"], bool(wanted.claim["steers"]))
+        before = Control(wanted.claim["variety"], bool(wanted.claim["steers"]), kind)
     looks = wanted.looks.tolist()
     state = prober.state(moment)
-    seen = controls(prober.core, state, wanted.log, looks, poke, before)
+    seen = controls(prober.core, state, wanted.log, looks, poke, before, kind)
     for look, found, known in zip(looks, seen, wanted.control.tolist(), strict=True):
         if list(found) != known:
             return f"control {look} frames later measures {list(found)}, not {known}"
@@ -319,7 +320,8 @@ def _false(integration: Integration, e: Experiment, again: Again) -> str:
             return f"{text} holds while play goes on"
         if e.kind == "over" and over[: e.claim["last"]].any():
             return f"{text} holds before the last life ends"
-        told = e.kind == "over" or (e.kind == "last" and "game_over" not in integration.variables)
+        plain = e.kind == "last" and e.claim["after"] <= 0  # not filled for the next game
+        told = e.kind == "over" or (plain and "game_over" not in integration.variables)
         if told and not over[e.claim["last"] :].any():
             return f"{text} does not hold after the last life"
     return ""

@@ -43,11 +43,11 @@ KINDS = {
     # Untouched a life is lost; with one more written, too.
     "loss": Kind("lives", 2, ("before", "written")),
     # After that control comes back, whether one more was written or nothing (-1).
-    "alive": Kind("lives", 1, ("written",)),
+    "alive": Kind("lives", 1, ("written", "fire")),
     # Made the last, it leaves `after` at look `last`.
     "last": Kind("lives", 1, ("written", "after", "last")),
     # Then control, measured against what it was, is gone at every look.
-    "gone": Kind("lives", 1, ("written", "variety", "steers")),
+    "gone": Kind("lives", 1, ("written", "variety", "steers", "fire")),
     # On the last life a byte never holds `value` before `last`, and does at first, first + step, …
     "over": Kind("game_over", 1, ("value", "last", "first", "step")),
 }

@@ -112,11 +112,11 @@ def variety(
     return most
 
 
-def quick_variety(core: Core, state: bytes) -> int:
+def quick_variety(core: Core, state: bytes, kind: Kind = "directions") -> int:
     """Return V, counted no further than `PLAY_LATER`; four futures that all differ settle it."""
-    if _distinct(core, state, "directions", _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:
+    if _distinct(core, state, kind, _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:
         return PLAY_LATER
-    return variety(core, state, enough=PLAY_LATER)
+    return variety(core, state, kind, enough=PLAY_LATER)
 
 
 def _distinct(core: Core, state: bytes, kind: Kind, frames: int, count: int, seed: int) -> int:
@@ -295,27 +295,28 @@ def divergence(core: Core, state: bytes, *, seed: int = 0) -> int:
 
 
 class Control(NamedTuple):
-    """How much inputs matter: distinct pictures, and whether directions are obeyed."""
+    """How much inputs matter: distinct pictures, and whether the buttons are obeyed."""
 
     variety: int
     steers: bool
+    kind: Kind = "directions"
 
 
-def measure_control(core: Core) -> Control:
+def measure_control(core: Core, kind: Kind = "directions") -> Control:
     """Measure control where the core stands, and leave it standing there."""
     state = core.save()
-    seen = quick_variety(core, state)
-    steers = seen > GONE and steering(core, state) > 0
+    seen = quick_variety(core, state, kind)
+    steers = seen > GONE and steering(core, state, kind) > 0
     core.load(state)
-    return Control(seen, steers)
+    return Control(seen, steers, kind)
 
 
 def gone(core: Core, before: Control) -> bool:
     """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
     state = core.save()
-    lost = variety(core, state, enough=GONE + 1) <= GONE
+    lost = variety(core, state, before.kind, enough=GONE + 1) <= GONE
     if not lost and before.steers:
-        lost = steering(core, state) == 0
+        lost = steering(core, state, before.kind) == 0
     core.load(state)
     return lost
 
@@ -327,10 +328,11 @@ def controls(
     looks: Sequence[int],
     poke: tuple[int, int] | None,
     before: Control | None = None,
+    kind: Kind = "directions",
 ) -> Iterator[tuple[int, int]]:
     """Yield control at each look of a replay that began with a poke (its offset and value).
 
-    Looks are frames run, ascending. Each gives V, and whether directions are obeyed; with
+    Looks are frames run, ascending. Each gives V, and whether the buttons are obeyed; with
     ``before``, whether that control is lost by now, and 0.
     """
     core.load(state)
@@ -338,4 +340,8 @@ def controls(
         core.poke([poke[0]], [poke[1]])
     for start, look in pairwise((0, *looks)):
         core.record(log[start:look])
-        yield measure_control(core) if before is None else (int(gone(core, before)), 0)
+        if before is None:
+            now = measure_control(core, kind)
+            yield now.variety, int(now.steers)
+        else:
+            yield int(gone(core, before)), 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,18 @@ from numpy.typing import NDArray
 from ..core import Core
 from .candidates import Grade
 from .control import PLAY_LATER, Control, controls
+from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
 
 LEAD = 20  # frames between the poke and the recorded loss
-WAITS = (150, 420)  # frames after the loss at which control must be back, or gone
+WAITS = (100, 150, 420, 650)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 2
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
-LOWS = (1, 0)  # what is written to make the loss the last one
+LOWS = (1, 0, -1)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
+MEASURES: tuple[Measure, ...] = ("directions", "fire")
 TRIED = 5  # candidates that are poked
 
 
@@ -53,6 +56,7 @@ class Lives:
         grade: How well it is established.
         evidence: What was tried and seen.
         flag: A byte that tells the last life's end where the counter does not.
+        resets: After the last life the counter is filled for the next game at once.
     """
 
     offset: int
@@ -65,6 +69,7 @@ class Lives:
     grade: Grade
     evidence: dict[str, Any] = field(default_factory=dict)
     flag: Flag | None = None
+    resets: bool = False
 
     def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the counter's value in its byte."""
@@ -75,8 +80,11 @@ class Lives:
     @property
     def rule(self) -> str:
         """The rule of game over in the integration's words."""
-        flag = "" if self.flag is None else f" and game_over == {self.flag.value}"
-        return f"lives == {self.last}{flag}"
+        lives = f"lives == {self.last}"
+        if self.flag is None:
+            return lives
+        over = f"game_over == {self.flag.value}"
+        return over if self.resets else f"{lives} and {over}"
 
 
 def suspects(recording: Recording, exclude: Sequence[int] = ()) -> list[Suspect]:
@@ -124,19 +132,26 @@ def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | Non
     if not moments:
         return None
     moments.sort(key=lambda m: (m.frame, m.episode))
-    if _burns(loss):
+    if _burns(loss) or _is_refilled(full, start):
         return None
     weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5)
     return Suspect(unit, tuple(moments), start, weight)
 
 
 def _burns(loss: NDArray[np.bool_]) -> bool:
-    """Tell a fuse (oxygen, fuel, a timer) from lives: most of its falls come after equal times."""
+    """Tell a fuse (fuel, a timer) from lives: nearly all of its falls come after equal times."""
     gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in loss])
-    if len(gaps) < 4:
+    if len(gaps) < 8:
         return False
     near = np.abs(gaps[:, None] - gaps[None, :]) <= 2
-    return bool(near.sum(axis=1).max() >= 0.5 * len(gaps))
+    return bool(near.sum(axis=1).max() >= 0.75 * len(gaps))
+
+
+def _is_refilled(full: NDArray[np.int64], start: int) -> bool:
+    """Tell what is filled up again and again (oxygen, energy) from lives."""
+    before, after = full[:, :-1], full[:, 1:]
+    filled = (after == start) & (before >= 1) & (before < start)
+    return int(filled.sum()) >= max(3, 0.15 * int((after == before - 1).sum()))
 
 
 def find_lives(
@@ -208,36 +223,74 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
         return None  # the replay missed the loss, or something else writes the byte
     witness.shows("loss", before=value, written=min(9, value + 1))
     raised = (unit.offset, rows[1][0])
-    for wait in WAITS:
-        end = np.concatenate([log, np.zeros(wait, np.uint16)])
-        alive = _control(core, state, end, None)
-        if alive.variety < PLAY_LATER:
-            continue  # still dying, or dead
-        prober.tell(moment, [[-1]], at, end, [len(end)], control=[alive])
-        witness.shows("alive", written=-1)
-        higher_control = _control(core, state, end, raised)
-        if higher_control.variety < PLAY_LATER or higher_control.steers < alive.steers:
-            return None
-        prober.tell(moment, rows[1:], at, end, [len(end)], control=[higher_control])
-        witness.shows("alive", written=min(9, value + 1))
-        judged = np.concatenate([end, np.zeros(sum(GAPS), np.uint16)])
-        looks = np.cumsum([len(end), *GAPS]).tolist()
-        for low in LOWS:
-            if low >= value:
+    for kind in MEASURES:
+        times = _in_control(prober, moment, log, raised, kind)
+        fire = kind == "fire"
+        for low, (end, judged, alive, more) in product(LOWS, times):
+            if low >= value or low < 0 and unit.kind != "byte":
                 continue
-            poke = (unit.offset, unit.write(byte, low))
-            after = _value_after(prober, unit, moment, judged, poke, low)
+            poke = (unit.offset, unit.write(byte, low) & 255)
+            after = _value_after(prober, unit, moment, judged, poke, low, suspect.start)
             if after is None:
                 continue
             last = witness.latest
-            if all(lost for lost, _ in controls(core, state, judged, looks, poke, alive)):
-                witness.shows("last", last, written=low, after=after, last=LEAD + 1)
-                prober.tell(moment, [[poke[1]]], at, judged, looks, control=[(1, 0)] * len(looks))
-                witness.shows("gone", written=low, variety=alive.variety, steers=alive.steers)
-                control = (alive.variety, higher_control.variety)
-                return _proved(prober, suspect, moment, after, low, control)
-        return None
+            looks = _looks(end)
+            if not all(lost for lost, _ in controls(core, state, judged, looks, poke, alive)):
+                continue
+            for row, seen in ((-1, alive), (raised[1], more)):
+                prober.tell(moment, [[row]], at, judged[:end], [end], control=[seen[:2]])
+                witness.shows("alive", written=-1 if row < 0 else min(9, value + 1), fire=fire)
+            witness.shows("last", last, written=low, after=after, last=LEAD + 1)
+            prober.tell(moment, [[poke[1]]], at, judged, looks, control=[(1, 0)] * len(looks))
+            witness.shows(
+                "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
+            )
+            return _proved(prober, suspect, moment, after, low, (alive.variety, more.variety))
     return None
+
+
+Alive = tuple[int, NDArray[np.uint16], Control, Control]
+
+
+def _in_control(
+    prober: Prober,
+    moment: Moment,
+    log: NDArray[np.uint16],
+    raised: tuple[int, int],
+    kind: Measure,
+) -> list[Alive]:
+    """Return times after a loss at which control is back, whether or not one life was added.
+
+    Control is measured by directions, and by fire where a player moves on after the end or has no
+    directions.
+
+    Returns:
+        Frames run, the buttons up to the last look that follows, control untouched and raised.
+    """
+    core, state = prober.core, prober.state(moment)
+    played = np.resize(prober.recording.buttons[moment.episode], WAITS[-1] + sum(GAPS))
+    out: list[Alive] = []
+    for tail in (np.zeros_like(played), played):  # some games wait for a button, some take one
+        for wait in WAITS:
+            judged = np.concatenate([log, tail[: wait + sum(GAPS)]])
+            end = len(log) + wait
+            alive = _control(core, state, judged[:end], None, kind)
+            if alive.variety < PLAY_LATER:
+                continue  # still dying, or dead
+            higher = _control(core, state, judged[:end], raised, kind)
+            if higher.variety < PLAY_LATER or higher.steers < alive.steers:
+                continue
+            # Where control comes and goes by itself, its loss would prove nothing.
+            if all(lost for lost, _ in controls(core, state, judged, _looks(end), raised, alive)):
+                continue
+            out.append((end, judged, alive, higher))
+            break
+    return out
+
+
+def _looks(end: int) -> list[int]:
+    """Return the frames at which control is judged, from the first on."""
+    return [end + sum(GAPS[:n]) for n in range(len(GAPS) + 1)]
 
 
 def _value_after(
@@ -247,11 +300,13 @@ def _value_after(
     log: NDArray[np.uint16],
     poke: tuple[int, int],
     low: int,
+    full: int,
 ) -> int | None:
     """Return the counter right after the loss that should be the last, or None if it was not.
 
-    Written 1 it must be 0 then, written 0 it must be 0 or -1; an energy bar is filled up instead.
-    And it must not fall once more while control is judged: then another life was played.
+    Written 1 it must be 0 then or stay, written 0 it must be 0, -1 or full for the next game, and
+    -2 where it was -1; an energy bar is filled up instead. And it must not fall once more while
+    control is judged: then another life was played.
     """
     looks, at = range(1, len(log) + 1), [unit.offset]
     ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
@@ -260,15 +315,20 @@ def _value_after(
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
     fell_again = len(changes) and int(later[changes[0]]) == after - 1
-    return after if after in ((low - 1,) if low else (0, -1)) and not fell_again else None
+    ends = {1: (0, 1), 0: (0, -1, full), -1: (-2,)}[low]
+    return after if after in ends and not fell_again else None
 
 
 def _control(
-    core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
+    core: Core,
+    state: bytes,
+    log: NDArray[np.uint16],
+    poke: tuple[int, int] | None,
+    kind: Measure,
 ) -> Control:
     """Measure control at the end of a replay that began with a poke."""
-    seen, steers = next(controls(core, state, log, [len(log)], poke))
-    return Control(seen, bool(steers))
+    seen, steers = next(controls(core, state, log, [len(log)], poke, kind=kind))
+    return Control(seen, bool(steers), kind)
 
 
 def _proved(
@@ -288,13 +348,16 @@ def _proved(
         "episode": moment.episode,
         "frame": moment.frame + LEAD,
     }
+    resets = after > max(low, 0)
+    last = 0 if resets else after
     lives = Lives(
-        unit.offset, mask, shift, after < 0, suspect.start, after, False, "proved", evidence
+        unit.offset, mask, shift, after < 0, suspect.start, last, False, "proved", evidence
     )
-    if low == 0 and after == 0:  # the counter is 0 while the last life is played
-        last = unit.write(int(prober.recording.initial[unit.offset]), 0)
+    lives.resets = resets
+    if last == low:  # the counter holds that while the last life is played
+        byte = unit.write(int(prober.recording.initial[unit.offset]), low)
         losses = _spread(suspect.losses, EPISODES)
-        lives.flag = find_flag(prober, unit.offset, last, losses, LEAD)
+        lives.flag = find_flag(prober, unit.offset, byte, losses, LEAD)
         lives.cuts_last_life = lives.flag is None
         if lives.flag is not None:
             evidence["game_over"] = {"grade": "likely", "games": len(losses)}
