@@ -19,7 +19,7 @@ from . import sandbox
 from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
-from .discovery.lives import Control, controls
+from .discovery.control import Control, controls
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError
@@ -335,8 +335,8 @@ def _claims(e: Experiment, again: Again) -> Iterator[tuple[str, int, int]]:
             yield "before the poke", before, claim["before"]
             yield "as soon as it is written", int(poked[1]), claim["written"]
             points, end = claim["points"], claim["written"] + claim["points"]
-            yield "after the rise", int(values[0, 0]), claim["before"] + points
-            yield "after the poke and the rise", int(values[1, 0]), end
+            yield "after the rise", int(values[0, claim["settled"]]), claim["before"] + points
+            yield "after the poke and the rise", int(values[1, claim["settled"]]), end
             if claim["look"] >= 0:
                 yield "on the screen", int(values[1, claim["look"]]), claim["shown"]
         case "film":

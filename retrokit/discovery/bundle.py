@@ -35,8 +35,9 @@ class Kind(NamedTuple):
 
 # Numbers called look, first and last count looks, from 0; -1 in look: the screen showed it at none.
 KINDS = {
-    # Untouched, then another number written: it comes back plus the points, on the screen too.
-    "added": Kind("score", 2, ("before", "written", "points", "look", "shown")),
+    # Untouched, then another number written: at look settled it is that plus the points,
+    # and the screen shows it.
+    "added": Kind("score", 2, ("before", "written", "points", "settled", "look", "shown")),
     # The screen shows the number that RAM holds.
     "film": Kind("score", 1, ("look", "shown")),
     # Untouched a life is lost; with one more written, too.

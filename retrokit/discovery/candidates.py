@@ -33,6 +33,7 @@ class Behaviour:
         falls: Frames in which it fell, resets not counted.
         resets: Falls to where an episode starts, or to 0.
         steps: Sizes of the rises, the commonest first.
+        drops: Sizes of the falls, resets not counted, the commonest first.
         still: Share of frames without a change.
         clock: It rises by one or two step sizes at regular intervals.
         lowest, highest: Values seen.
@@ -43,6 +44,7 @@ class Behaviour:
     falls: int
     resets: int
     steps: tuple[int, ...]
+    drops: tuple[int, ...]
     still: float
     clock: bool
     lowest: int
@@ -53,9 +55,26 @@ class Behaviour:
     def like_a_score(self) -> bool:
         """Rises, hardly falls, mostly stands still, is no clock."""
         return (
-            self.rises >= 2
+            self.rises >= 1
             and self.falls <= 0.03 * self.rises
             and self.resets <= 0.2 * self.rises + 2
+            and self.still >= CALM
+            and not self.clock
+            and self.lowest >= 0
+        )
+
+    @property
+    def like_an_account(self) -> bool:
+        """Moves both ways or down by different and by large steps: money, or points to lose.
+
+        A fuse burns by one step size, and energy by small ones.
+        """
+        sizes = {*self.steps, *(-drop for drop in self.drops)}
+        return (
+            self.falls >= 1
+            and self.rises + self.falls >= 2
+            and len(sizes) >= 2
+            and max(abs(size) for size in sizes) >= 10
             and self.still >= CALM
             and not self.clock
             and self.lowest >= 0
@@ -75,6 +94,8 @@ def behaviour(series: Series, start: int) -> Behaviour:
     reset = down & ((series == start) | (series == 0))
     sizes, counts = np.unique(steps[up], return_counts=True)
     order = np.argsort(-counts, kind="stable")
+    lost, often = np.unique(-steps[down & ~reset], return_counts=True)
+    common = np.argsort(-often, kind="stable")
     gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in up] or [np.zeros(0, np.int64)])
     regular = len(gaps) >= 5 and float(np.std(gaps)) < 0.25 * float(np.mean(gaps))
     return Behaviour(
@@ -82,6 +103,7 @@ def behaviour(series: Series, start: int) -> Behaviour:
         falls=int((down & ~reset).sum()),
         resets=int(reset.sum()),
         steps=tuple(int(size) for size in sizes[order][:8]),
+        drops=tuple(int(size) for size in lost[common][:8]),
         still=float((steps == 0).mean()),
         clock=bool(regular and len(sizes) <= 2),
         lowest=int(full.min()),
@@ -265,7 +287,12 @@ def _group(
         return None
     series, start = values_of(recording, variable, offsets)
     seen = behaviour(series, start)
-    if not seen.like_a_score or seen.highest < 10 or max(seen.steps) > BIGGEST_STEP:
+    if (
+        not seen.like_a_score
+        or seen.rises < 2
+        or seen.highest < 10
+        or max(seen.steps) > BIGGEST_STEP
+    ):
         return None
     round_steps = sum(step % 5 == 0 for step in seen.steps) / max(1, len(seen.steps))
     weight = (
@@ -286,6 +313,7 @@ def describe(seen: Behaviour) -> dict[str, Any]:
         "falls": seen.falls,
         "resets": seen.resets,
         "steps": list(seen.steps),
+        "drops": list(seen.drops),
         "still": round(seen.still, 4),
         "clock": seen.clock,
         "episodes_scoring": seen.scoring,

@@ -114,6 +114,18 @@ def _font(cells: list[Cell]) -> Cell:
     return replace(head, glyphs=glyphs)
 
 
+def parts(chain: Chain) -> list[Chain]:
+    """Return the runs of places without a hole: a line can hold the score and the lives too."""
+    places = sorted(chain.digits)
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    out = []
+    for run in runs if len(runs) > 1 else []:
+        digits = {int(at - run[0]): chain.digits[int(at)] for at in run}
+        font = _font([d.cell for d in digits.values()])
+        out.append(Chain(digits, Line(font, chain.line.pitch)))
+    return sorted(out, key=lambda part: -len(part.digits))
+
+
 def right_of(line: Line, pictures: Pictures) -> tuple[int, bool]:
     """Look at the places to the right of a number.
 
@@ -152,7 +164,7 @@ def to_variable(
         zeros: Zeros drawn to the right that may lie in no RAM.
     """
     units = _whole_bytes({power + zeros: unit for power, unit in units.items()}, bytes_seen)
-    packed = _as_bcd(units) or _as_digits(units, bytes_seen)
+    packed = _as_bcd(units, bytes_seen) or _as_digits(units, bytes_seen)
     if packed is not None:
         offsets, encoding, base, blank, low = packed
         region, _ = place(offsets[0], spans)
@@ -190,7 +202,7 @@ def _whole_bytes(
 Packed = tuple[tuple[int, ...], str, int, tuple[int, ...] | None, int]
 
 
-def _as_bcd(units: dict[int, Unit]) -> Packed | None:
+def _as_bcd(units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]) -> Packed | None:
     """Return packed BCD when both nibbles of a byte are neighbouring places, byte after byte."""
     by_byte: dict[int, dict[str, int]] = {}
     for power, unit in units.items():
@@ -208,7 +220,16 @@ def _as_bcd(units: dict[int, Unit]) -> Packed | None:
     bottom, top = min(lows), max(lows)
     if sorted(lows) != list(range(bottom, top + 1, 2)) or bottom < 0:
         return None
-    return tuple(lows[power] for power in sorted(lows, reverse=True)), "bcd", 0, None, bottom
+    offsets = tuple(lows[power] for power in sorted(lows, reverse=True))
+    return offsets, "bcd", 0, _blanks([bytes_seen[offset] for offset in offsets], 0xFF), bottom
+
+
+def _blanks(series: Iterable[NDArray[np.uint8]], mask: int) -> tuple[int, ...] | None:
+    """Return the one or two nibble codes beyond 9 that hide a leading zero, or None."""
+    values = np.unique(np.concatenate([np.unique(bytes_) for bytes_ in series]))
+    nibbles = np.concatenate([values & 15] * (mask & 15 > 0) + [values >> 4] * (mask >> 4 > 0))
+    codes = np.unique(nibbles[nibbles > 9])
+    return tuple(codes.tolist()) if 1 <= len(codes) <= 2 else None
 
 
 def _as_digits(units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]]) -> Packed | None:
@@ -222,7 +243,8 @@ def _as_digits(units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]])
     if len(set(offsets)) < len(offsets):
         return None
     if kind == "high":
-        return offsets, "nibbles_high", 0, None, powers[-1]
+        blank = _blanks([bytes_seen[offset] for offset in offsets], 0xF0)
+        return offsets, "nibbles_high", 0, blank, powers[-1]
     values, counts = np.unique(
         np.concatenate([bytes_seen[offset].reshape(-1) for offset in offsets]), return_counts=True
     )
@@ -232,4 +254,5 @@ def _as_digits(units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]])
     others = tuple(int(value) for value in values if not base <= value <= base + 9)
     if len(others) <= 2:
         return offsets, "digits", base, others or None, powers[-1]
-    return offsets, "nibbles_low", 0, None, powers[-1]
+    blank = _blanks([bytes_seen[offset] for offset in offsets], 0x0F)
+    return offsets, "nibbles_low", 0, blank, powers[-1]

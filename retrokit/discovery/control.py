@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ PLAY = 8  # distinct pictures of 16 that make play
 PLAY_LATER = 5  # what must remain of them in random play
 _LENGTHS = (30, 60)  # frames of futures; the longer one separates paddles that clamp at once
 PRESCREEN = 4
+GONE = 2  # V without control: two pictures at most
 _WINDOW = 112  # frames of random play between two checks
 _BRIEF = 36
 STEERED = 4  # pixels that a direction must decide; a sprite has more
@@ -153,10 +155,12 @@ def forgets_paddle(core: Core, state: bytes) -> bool:
     if core.spec.name != "stella":
         return False
     logs = np.zeros((4, 60), np.uint16)
-    logs[0], logs[2] = MASKS["UP"] | MASKS["LEFT"], MASKS["DOWN"] | MASKS["RIGHT"]
+    one_end, other_end = MASKS["UP"] | MASKS["LEFT"], MASKS["DOWN"] | MASKS["RIGHT"]
+    logs[0], logs[2] = one_end, other_end
+    logs[1, :20] = logs[3, :20] = other_end  # a paddle at rest is not looked at
     kept = np.arange(core.ram_size, dtype=np.int32)
     # One instance for all four: the odd ones start where the even ones left the paddle.
-    futures_ = Core.branch(core, state, logs, [8], kept=kept, hashes=True)
+    futures_ = Core.branch(core, state, logs, [60], kept=kept, hashes=True)
     return bool(
         futures_.hashes[1, 0] != futures_.hashes[3, 0]
         or (futures_.ram[1, 0] != futures_.ram[3, 0]).any()
@@ -288,3 +292,50 @@ def divergence(core: Core, state: bytes, *, seed: int = 0) -> int:
         group = ram[last == mask]
         copies &= (group == group[0]).all(0)
     return int((differs & ~copies).sum())
+
+
+class Control(NamedTuple):
+    """How much inputs matter: distinct pictures, and whether directions are obeyed."""
+
+    variety: int
+    steers: bool
+
+
+def measure_control(core: Core) -> Control:
+    """Measure control where the core stands, and leave it standing there."""
+    state = core.save()
+    seen = quick_variety(core, state)
+    steers = seen > GONE and steering(core, state) > 0
+    core.load(state)
+    return Control(seen, steers)
+
+
+def gone(core: Core, before: Control) -> bool:
+    """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
+    state = core.save()
+    lost = variety(core, state, enough=GONE + 1) <= GONE
+    if not lost and before.steers:
+        lost = steering(core, state) == 0
+    core.load(state)
+    return lost
+
+
+def controls(
+    core: Core,
+    state: bytes,
+    log: NDArray[np.uint16],
+    looks: Sequence[int],
+    poke: tuple[int, int] | None,
+    before: Control | None = None,
+) -> Iterator[tuple[int, int]]:
+    """Yield control at each look of a replay that began with a poke (its offset and value).
+
+    Looks are frames run, ascending. Each gives V, and whether directions are obeyed; with
+    ``before``, whether that control is lost by now, and 0.
+    """
+    core.load(state)
+    if poke is not None:
+        core.poke([poke[0]], [poke[1]])
+    for start, look in pairwise((0, *looks)):
+        core.record(log[start:look])
+        yield measure_control(core) if before is None else (int(gone(core, before)), 0)

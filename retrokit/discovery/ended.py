@@ -9,9 +9,8 @@ import numpy as np
 
 from ..core import Span
 from .candidates import Grade
-from .control import PLAY_LATER, quick_variety
+from .control import GONE, PLAY_LATER, quick_variety
 from .fact import Fact, byte_at, sampled
-from .lives import GONE
 from .over import SAMPLED
 from .poke import Moment, Prober
 

@@ -6,17 +6,16 @@ was. That is proof: no copy, timer or energy bar does both (facts/discovery.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, quick_variety, steering, variety
+from .control import PLAY_LATER, Control, controls
 from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
 from .record import Recording
@@ -25,11 +24,9 @@ LEAD = 20  # frames between the poke and the recorded loss
 WAITS = (150, 420)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 2
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
-GONE = 2  # V at game over: two pictures at most
 LOWS = (1, 0)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
 TRIED = 5  # candidates that are poked
-COARSE = 100  # frames: how closely the end of a game is told by control alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +124,19 @@ def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | Non
     if not moments:
         return None
     moments.sort(key=lambda m: (m.frame, m.episode))
-    regular = np.diff(np.flatnonzero(loss.any(axis=0)))
-    clock = len(regular) >= 4 and float(np.std(regular)) < 0.15 * float(np.mean(regular))
-    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5) - 0.5 * clock
+    if _burns(loss):
+        return None
+    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5)
     return Suspect(unit, tuple(moments), start, weight)
+
+
+def _burns(loss: NDArray[np.bool_]) -> bool:
+    """Tell a fuse (oxygen, fuel, a timer) from lives: most of its falls come after equal times."""
+    gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in loss])
+    if len(gaps) < 4:
+        return False
+    near = np.abs(gaps[:, None] - gaps[None, :]) <= 2
+    return bool(near.sum(axis=1).max() >= 0.5 * len(gaps))
 
 
 def find_lives(
@@ -257,68 +263,12 @@ def _value_after(
     return after if after in ((low - 1,) if low else (0, -1)) and not fell_again else None
 
 
-class Control(NamedTuple):
-    """How much inputs matter: distinct pictures, and whether directions are obeyed."""
-
-    variety: int
-    steers: bool
-
-
-def _measure(core: Core) -> Control:
-    """Measure control where the core stands, and leave it standing there."""
-    state = core.save()
-    seen = quick_variety(core, state)
-    steers = seen > GONE and steering(core, state) > 0
-    core.load(state)
-    return Control(seen, steers)
-
-
-def _gone(core: Core, before: Control) -> bool:
-    """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
-    state = core.save()
-    lost = variety(core, state, enough=GONE + 1) <= GONE
-    if not lost and before.steers:
-        lost = steering(core, state) == 0
-    core.load(state)
-    return lost
-
-
 def _control(
     core: Core, state: bytes, log: NDArray[np.uint16], poke: tuple[int, int] | None
 ) -> Control:
     """Measure control at the end of a replay that began with a poke."""
     seen, steers = next(controls(core, state, log, [len(log)], poke))
     return Control(seen, bool(steers))
-
-
-def controls(
-    core: Core,
-    state: bytes,
-    log: NDArray[np.uint16],
-    looks: Sequence[int],
-    poke: tuple[int, int] | None,
-    before: Control | None = None,
-) -> Iterator[tuple[int, int]]:
-    """Yield control at each look of a replay that began with a poke (its offset and value).
-
-    Looks are frames run, ascending. Each gives V, and whether directions are obeyed; with
-    ``before``, whether that control is lost by now, and 0.
-    """
-    core.load(state)
-    if poke is not None:
-        core.poke([poke[0]], [poke[1]])
-    for start, look in pairwise((0, *looks)):
-        core.record(log[start:look])
-        yield _measure(core) if before is None else (int(_gone(core, before)), 0)
-
-
-def _stays(core: Core, before: Control) -> bool:
-    """Tell whether control stays lost; a death or a level change gives it back in seconds."""
-    for gap in GAPS:
-        core.record(np.zeros(gap, np.uint16))
-        if not _gone(core, before):
-            return False
-    return True
 
 
 def _proved(
@@ -350,44 +300,3 @@ def _proved(
             evidence["game_over"] = {"grade": "likely", "games": len(losses)}
     prober.witness.proves(lives)
     return lives
-
-
-def play_ends(
-    prober: Prober, lives: Lives | None, known: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """Return the frame count at which each recorded game was over, int64 [episodes].
-
-    With proved lives the rule tells. Without, control is measured where the episodes end and, where
-    it is gone for good, between the checkpoints; ``known`` spares the first episodes that.
-    """
-    recording = prober.recording
-    length = recording.buttons.shape[1]
-    ends = np.full(recording.episodes, length, np.int64)
-    if lives is not None and lives.grade == "proved":
-        over = lives.read(recording.series(lives.offset)) == lives.last
-        for episode in np.flatnonzero(over.any(axis=1)).tolist():
-            ends[episode] = int(over[episode].argmax()) + 1
-        return ends
-    core = prober.core
-    core.load(recording.state)
-    before = _measure(core)
-    if before.variety < PLAY_LATER:
-        return ends  # control is too weak a measure in this game
-    first = 0 if known is None else len(known)
-    ends[:first] = known if known is not None else ends[:0]
-    for episode in range(first, recording.episodes):
-        low, high = 0, len(recording.checkpoints[episode]) - 1
-        if not _over_at(prober, episode, high, before):
-            continue
-        while (high - low) * recording.every > COARSE and high - low > 1:
-            middle = (low + high) // 2
-            core.load(recording.checkpoints[episode][middle])
-            over_here = _gone(core, before)
-            low, high = (low, middle) if over_here else (middle, high)
-        ends[episode] = low * recording.every  # in doubt for the earlier checkpoint
-    return ends
-
-
-def _over_at(prober: Prober, episode: int, point: int, before: Control) -> bool:
-    prober.core.load(prober.recording.checkpoints[episode][point])
-    return _gone(prober.core, before) and _stays(prober.core, before)

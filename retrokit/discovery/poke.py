@@ -74,6 +74,7 @@ class Prober:
         self.size = size
         self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
+        self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
@@ -161,6 +162,18 @@ class Prober:
             views = result.pictures if pictures else None
             self.tell(moment, values, offsets, log, looks, kept, result.ram, views)
         return result.ram, result.pictures
+
+    def seen(self, moment: Moment) -> tuple[NDArray[np.uint8], Pictures]:
+        """Return what the recording shows after a moment; kept, for every number asks.
+
+        Returns:
+            ram uint8 [looks, ram_size], pictures uint16 [looks, height, width].
+        """
+        if moment not in self._seen:
+            every = np.arange(len(self.recording.initial))
+            ram, pictures = self.after(moment, [[-1]], [0], kept=every.tolist())
+            self._seen[moment] = ram[0], pictures[0]
+        return self._seen[moment]
 
     def tell(
         self,
@@ -303,18 +316,39 @@ class Prober:
             hit |= {n for n, m in zip(owner[part], moved, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
-    def draw(self, unit: Unit, moment: Moment) -> list[Cell]:
-        """Write ten digits into a unit and return the cells that draw it."""
-        before = int(self.bytes_at(moment, [unit.offset])[0])
+    def draw(
+        self, unit: Unit, moment: Moment, beside: Mapping[int, int] | None = None
+    ) -> list[Cell]:
+        """Write ten digits into a unit and return the cells that draw it.
+
+        Args:
+            unit: The unit.
+            moment: When to write. Where the unit itself changes then, what it draws a little later
+                is surer: a picture may lag behind.
+            beside: Offset → byte that is written along.
+        """
+        cells, changes = self._draw(unit, moment, beside or {})
+        if changes:
+            later = Moment(moment.episode, moment.frame + LOOKS[-1])
+            cells = self._draw(unit, later, beside or {})[0] or cells
+        return cells
+
+    def _draw(
+        self, unit: Unit, moment: Moment, beside: Mapping[int, int]
+    ) -> tuple[list[Cell], bool]:
+        """Return the cells, and whether the byte did not stay as it was written."""
+        before = beside.get(unit.offset, int(self.bytes_at(moment, [unit.offset])[0]))
         values = [unit.write(before, digit) for digit in range(10)]
         if max(values) > 255:
-            return []
-        pokes = [[value] for value in values]
-        ram, pictures = self.after(moment, pokes, [unit.offset], kept=[unit.offset])
+            return [], False
+        others = {offset: byte for offset, byte in beside.items() if offset != unit.offset}
+        pokes = [[value, *others.values()] for value in values]
+        offsets = [unit.offset, *others]
+        ram, pictures = self.after(moment, pokes, offsets, kept=[unit.offset])
         for look in (1, 2, 0):
             ends = unit.read(ram[:, look, 0])
             wrapped = (ends < np.arange(10)).astype(np.int64)
             cells = find_cells(pictures[:, look], ends.tolist(), wrapped.tolist())
             if cells:
-                return cells
-        return []
+                break
+        return cells, bool((ram[:, 0, 0] != np.array(values)).any())

@@ -18,6 +18,7 @@ NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
 VALUES = 40  # consecutive values that a binary number is recognised by
 FEW = 14  # of them that are tried first
+PATIENT = (*LOOKS, LOOKS[-1] + 6)  # some games draw a number digit by digit
 MOMENTS = 4  # rises at which the joint proof is made
 
 
@@ -29,11 +30,14 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         digits: The digits known so far, of one line and font.
 
     Returns:
-        Those, and every unit near them that draws a cell of the same font on the same line.
+        Every unit near them that draws a cell of the same font on the same line at the moment of
+        the first, and those that were seen to draw at other moments where these leave room.
     """
     total = len(prober.recording.initial)
     head = digits[0]
-    known = {(d.unit.offset, d.unit.kind) for d in digits}
+    # The line may stand elsewhere in another scene: one moment for all, if it can be had.
+    out = [d for d in digits if d.moment == head.moment]
+    known = {(d.unit.offset, d.unit.kind) for d in out}
     near = {d.unit.offset + step for d in digits for step in range(-NEAR, NEAR + 1)}
     offsets = range(total) if total <= SMALL_RAM else sorted(o for o in near if 0 <= o < total)
     kinds: list[tuple[Kind, int]] = [("low", 0), ("high", 0)]
@@ -51,12 +55,44 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
         # A blank has another upper nibble than the digits: there the whole byte must be written.
         and (kind != "byte" or int(prober.recording.initial[offset]) & 0xF0 != above)
     ]
-    out = list(digits)
     strip = slice(head.cell.top, head.cell.bottom)
     for unit in prober.touching(units, head.moment, strip):
         for cell in prober.draw(unit, head.moment):
             if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
                 out.append(Digit(unit, cell, head.moment))
+    held = {(d.unit.offset, d.unit.kind) for d in out}
+    taken = [d.cell.right for d in out]
+    for digit in digits:
+        free = all(abs(digit.cell.right - right) > digit.cell.width // 2 for right in taken)
+        if free and (digit.unit.offset, digit.unit.kind) not in held:
+            out.append(digit)
+    return out
+
+
+def spread(prober: Prober, digits: Sequence[Digit]) -> list[Digit] | None:
+    """Draw a number's digits again with all its places filled, where places seem to collide.
+
+    A number that is centred, or begins at the left, draws a digit elsewhere for each one more.
+
+    Returns:
+        The digits at full width, or None where no two bytes drew in one place.
+    """
+    collide = any(
+        abs(a.cell.right - b.cell.right) <= a.cell.width // 2
+        and a.unit.offset != b.unit.offset
+        and a.moment == b.moment
+        for n, a in enumerate(digits)
+        for b in digits[n + 1 :]
+    )
+    if not collide:
+        return None
+    filled = {d.unit.offset: d.unit.write(0x11, 1) for d in digits}
+    out: list[Digit] = []
+    head = digits[0]
+    for digit in digits:
+        for cell in prober.draw(digit.unit, head.moment, filled):
+            if on_one_line(cell, head.cell) and same_font(cell, head.cell) >= FONT_AGREES - 1:
+                out.append(Digit(digit.unit, cell, head.moment))
     return out
 
 
@@ -213,27 +249,38 @@ def prove(
     def number(row: np.ndarray) -> int:
         return int(packed.decode({packed.region: row.astype(np.uint8)}))
 
+    seen = [_digits_seen(prober.recording, offset) for offset in offsets]
     for moment in moments:
         before = prober.bytes_at(moment, offsets)
+        was = number(before)
         poke = _random_bytes(packed, before, rng)
-        rows = [[-1] * len(offsets), poke]
-        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
-        gained = number(ram[0, 0]) - number(before)
-        if gained == 0:
+        # Some games add and carry right only for digits that their own points can leave.
+        for row in (poke, _random_bytes(packed, before, rng, seen)):
+            rows = [[-1] * len(offsets), row]
+            ram, pictures = prober.after(moment, rows, offsets, PATIENT, kept=offsets, proof=True)
+            plain, held = ([number(view) for view in branch] for branch in ram)
+            written = number(np.array(row, np.uint8))
+            good = [
+                look
+                for look in range(len(PATIENT))
+                if plain[look] != was and held[look] - written == plain[look] - was
+            ]
+            if good:
+                break
+        if plain == [was] * len(plain):
             continue
         rises += 1
-        wanted = number(np.array(poke, np.uint8)) + gained
-        if number(ram[1, 0]) != wanted:
+        if not good:
             continue
         added += 1
-        held = [number(row) for row in ram[1]]
         look = shown_at(line, pictures[1], held, scale)
         read += look >= 0
         prober.witness.shows(
             "added",
-            before=number(before),
-            written=wanted - gained,
-            points=gained,
+            before=was,
+            written=written,
+            points=plain[good[0]] - was,
+            settled=good[0],
             look=look,
             shown=held[look],
         )
@@ -248,14 +295,33 @@ def shown_at(line: Line, views: Pictures, held: Sequence[int], scale: int) -> in
     return next((look for look, match in enumerate(matches) if match), -1)
 
 
-def _random_bytes(packed: Variable, before: np.ndarray, rng: np.random.Generator) -> list[int]:
-    """Return bytes of another legal number, digit for digit unlike the old one where possible."""
+def _digits_seen(recording: Recording, offset: int) -> tuple[list[int], list[int]]:
+    """Return the decimal digits that a byte's low and high nibble had in the recording."""
+    values = np.unique(recording.series(offset)).astype(int)
+    low, high = np.unique(values & 15), np.unique(values >> 4)
+    return low[low <= 9].tolist(), high[high <= 9].tolist()
+
+
+def _random_bytes(
+    packed: Variable,
+    before: np.ndarray,
+    rng: np.random.Generator,
+    seen: Sequence[tuple[list[int], list[int]]] = (),
+) -> list[int]:
+    """Return bytes of another legal number, digit for digit unlike the old one where possible.
+
+    With ``seen``, digits that moved take only values that they had.
+    """
     out = []
     for part in packed.parts:
         for position, addr in enumerate(part.addrs):
             old = int(before[addr])
             high = int(rng.integers(1, 5))
             low = int(rng.integers(1, 6))
+            if seen:
+                lows, highs = seen[addr]
+                low = int(rng.choice(lows)) if len(lows) > 1 else low
+                high = int(rng.choice(highs)) if len(highs) > 1 else high
             if part.encoding == "bcd":
                 out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
             elif part.encoding == "digits":
@@ -296,10 +362,13 @@ def read_film(
     moments = film(prober, seed)
     hits = 0
     for moment in moments:
+        every, views = prober.seen(moment)
+        ram = every[:, list(offsets)]
+        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LOOKS[-1]]
         rows = [[-1] * len(offsets)]
-        ram, pictures = prober.after(moment, rows, offsets, kept=offsets, proof=True)
-        held = packed.decode({packed.region: ram[0]}).tolist()
-        look = shown_at(line, pictures[0], held, scale)
+        prober.tell(moment, rows, offsets, log, LOOKS, offsets, ram[None], views[None])
+        held = packed.decode({packed.region: ram}).tolist()
+        look = shown_at(line, views, held, scale)
         hits += look >= 0
         prober.witness.shows("film", look=look, shown=held[look])
     return hits, len(moments)
@@ -312,13 +381,15 @@ def rising_moments(
     series, start = values_of(recording, variable, offsets)
     full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
     steps = np.diff(full, axis=1)
-    good = steps > 0
+    good = steps > 0 if (steps > 0).any() else steps != 0
     good[:, :8] = good[:, -12:] = False
     frames = np.arange(good.shape[1])
     good &= frames < recording.ends[:, None] - LOOKS[-1]  # what follows must still be play
     for back in range(1, BEFORE + 1):  # one rise at a time
         good[:, back:] &= steps[:, :-back] == 0
     all_moments = [Moment(int(e), int(i) - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)]
+    if len(all_moments) == 1:
+        return all_moments * 2  # one rise is proved by two different numbers
     if len(all_moments) <= most:
         return all_moments
     return [all_moments[i] for i in np.linspace(0, len(all_moments) - 1, most).astype(int)]

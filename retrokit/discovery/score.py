@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from ..core import Span
 from ..values import Variable
 from .candidates import (
     Candidate,
-    Grade,
     alone,
     behaviour,
     by_behaviour,
@@ -20,17 +20,19 @@ from .candidates import (
     place,
     values_of,
 )
-from .chains import Chain, Digit, chains, right_of, to_variable
+from .chains import Chain, Digit, chains, parts, right_of, to_variable
+from .drawn import drawn_digits
+from .grade import counts_presses, grade, rank, weight
 from .poke import Moment, Prober, Unit
 from .prove import (
     Binary,
-    Proof,
     binary_units,
     extend,
     film,
     find_binary,
     prove,
     rising_moments,
+    spread,
 )
 from .record import Recording
 from .screen import Line
@@ -38,6 +40,7 @@ from .screen import Line
 Report = Callable[[str, float], None]
 CALM = 0.12  # a byte that changes in more frames than this is no digit of a score
 MOST_CHAINS = 8  # numbers on the screen that are followed up
+LONG = 3  # digits of a number that is followed up though it never moved
 UNSEEN = 5  # numbers on no screen that are listed
 
 
@@ -47,6 +50,7 @@ def find_score(
     seed: int,
     report: Report,
     sieve: dict[str, int] | None = None,
+    taps: Sequence[int] = (),
 ) -> list[Candidate]:
     """Find the numbers on the screen that RAM holds and rank those that behave like a score.
 
@@ -56,11 +60,12 @@ def find_score(
         seed: Of the random numbers the proof writes.
         report: Called with what is being done and the share that is finished.
         sieve: Filled with how many bytes were left after each stage, for a person to read.
+        taps: RetroPad masks of the buttons, to tell counters of presses by.
 
     Returns:
-        Candidates that rose in the recording, the best first; at most one is ``proved``. What only
-        behaves like a score, on no screen, is ``unproved``; where nothing does, so are the bytes
-        that are added to.
+        Numbers on the screen, the best first; at most one is ``proved``. What only behaves like a
+        score, on no screen, is ``unproved``; where nothing does, so are the bytes that are added
+        to.
     """
     recording = prober.recording
     changes = recording.changes()
@@ -76,9 +81,13 @@ def find_score(
     found: list[Candidate] = []
     for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
         report("proving what is on the screen", number / MOST_CHAINS)
-        candidate = _candidate(prober, spans, line_digits, binary, seed)
-        if candidate is not None:
-            found.append(candidate)
+        found += _candidates(prober, spans, line_digits, binary, seed, taps)
+    if all(candidate.grade != "proved" for candidate in found):
+        report("looking for digits all over the screen", 1.0)
+        for chain in chains(drawn_digits(prober))[:MOST_CHAINS]:
+            if len(chain.digits) >= LONG:
+                line_digits = [chain.digits[power] for power in sorted(chain.digits)]
+                found += _candidates(prober, spans, line_digits, None, seed, taps)
     known = {offset for candidate in found for offset in candidate.offsets}
     rest = [offset for offset in adders if offset not in known]
     listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
@@ -169,41 +178,67 @@ def _plainly_decimal(found: list[Chain]) -> set[int]:
     return out
 
 
-def _candidate(
+def _candidates(
     prober: Prober,
     spans: Sequence[Span],
     digits: list[Digit],
     binary: Binary | None,
     seed: int,
-) -> Candidate | None:
-    recording = prober.recording
+    taps: Sequence[int],
+) -> list[Candidate]:
+    """Return the number that some digits belong to; where it is not proved, also its parts."""
     if binary is not None:
-        cells = 2
         line, whole = _looked_around(prober, binary.line, seed)
         offsets, encoding = binary_units(binary)
         region = place(offsets[0], spans)[0]
         addrs = tuple(place(offset, spans)[1] for offset in offsets)
         variable = Variable(addrs, encoding, region, 10**line.zeros)
-    else:
-        chain = _longest(chains(extend(prober, digits)), digits)
-        cells = len(chain.digits)
-        line, whole = _looked_around(prober, chain.line, seed)
-        seen = {unit.offset: recording.series(unit.offset) for unit in chain.units.values()}
-        variable, offsets = to_variable(chain.units, seen, spans, line.zeros)
+        judged = _judged(prober, variable, offsets, line, whole, 0, seed, taps)
+        return [] if judged is None else [judged]
+    around = extend(prober, digits)
+    full = spread(prober, around)
+    chain = _longest(chains(around if full is None else full), digits)
+    out: list[Candidate] = []
+    for number in (chain, *parts(chain)):
+        if full is None:
+            line, whole = _looked_around(prober, number.line, seed)
+        else:
+            line, whole = replace(number.line, floats=True), True
+        seen = {u.offset: prober.recording.series(u.offset) for u in number.units.values()}
+        variable, offsets = to_variable(number.units, seen, spans, line.zeros)
+        cells = len(number.digits)
+        judged = _judged(prober, variable, offsets, line, whole, cells, seed, taps)
+        out += [] if judged is None else [judged]
+        if judged is not None and judged.grade == "proved":
+            return [judged]
+    return out
+
+
+def _judged(
+    prober: Prober,
+    variable: Variable,
+    offsets: tuple[int, ...],
+    line: Line,
+    whole: bool,
+    cells: int,
+    seed: int,
+    taps: Sequence[int],
+) -> Candidate | None:
+    """Prove and grade a number; ``cells`` is 0 for a binary one."""
+    recording = prober.recording
     series, start = values_of(recording, variable, offsets)
     moved = behaviour(series, start)
-    if not moved.rises:
+    if not moved.rises and not moved.falls and len(offsets) < 2:
         return None
-    if binary is not None:
-        cells = max(cells, len(str(moved.highest // 10**line.zeros)))
+    if not cells:
+        cells = max(2, len(str(moved.highest // 10**line.zeros)))
     packed, _ = pack(variable)
     moments = rising_moments(recording, variable, offsets)
     proof = prove(prober, offsets, packed, line, moments, seed)
-    grade = _grade(moved.like_a_score, cells, proof)
-    if grade == "proved" and not whole:
-        grade = "likely"
-    evidence = {
-        "grade": grade,
+    presses = counts_presses(prober, moved, offsets, taps, seed)
+    graded = grade(moved, cells, whole, presses, proof)
+    evidence: dict[str, Any] = {
+        "grade": graded,
         "behaviour": describe(moved),
         "screen": {
             "cells": cells,
@@ -214,21 +249,15 @@ def _candidate(
         },
         "poke": {"rises": proof.rises, "added": proof.added, "read_back": proof.read},
     }
-    weight = (
-        2.0 * moved.like_a_score
-        + 0.2 * min(cells, 6)
-        + proof.read / max(1, proof.rises)
-        + 0.5 * (proof.film >= proof.shown / 2)
-        + 0.2 * min(1.0, moved.rises / 5)
-        + 0.1 * len(str(moved.highest))
-        - 1.5 * moved.clock
-    )
-    return Candidate(variable, offsets, moved, grade, evidence, weight, line)
+    if presses:
+        evidence["note"] = "it counts presses of a button"
+    order = weight(moved, cells, presses, proof)
+    return Candidate(variable, offsets, moved, graded, evidence, order, line)
 
 
 def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:
     """Return the line with its drawn zeros, and whether it holds its last place."""
-    views = [prober.after(moment, [[-1]], [0])[1][0, 1] for moment in film(prober, seed)]
+    views = [prober.seen(moment)[1][1] for moment in film(prober, seed)]
     zeros, changing = right_of(line, np.array(views)) if views else (0, False)
     return replace(line, zeros=zeros), not changing
 
@@ -240,40 +269,3 @@ def _longest(found: list[Chain], digits: list[Digit]) -> Chain:
         if any((u.offset, u.kind) in ours for u in chain.units.values()):
             return chain
     return found[0]
-
-
-def _grade(like_a_score: bool, cells: int, proof: Proof) -> Grade:
-    """Grade a number: proof takes behaviour, a joint poke at two rises, and the screen."""
-    if not like_a_score or not proof.rises or proof.added < proof.rises:
-        return "unproved"
-    filmed = 3 * proof.film >= proof.shown
-    read = 2 * proof.read >= proof.rises
-    if cells >= 2 and proof.rises >= 2 and read and filmed:
-        return "proved"
-    return "likely" if filmed or (cells >= 3 and read) else "unproved"
-
-
-def rank(found: list[Candidate]) -> list[Candidate]:
-    """Order candidates by grade and weight; only one number can be the score."""
-    order = {"proved": 0, "likely": 1, "unproved": 2}
-    found = sorted(found, key=lambda c: (order[c.grade], -c.weight))
-    first: dict[frozenset[int], Candidate] = {}
-    for candidate in found:  # one number drawn twice is one candidate
-        first.setdefault(frozenset(candidate.offsets), candidate)
-    found = list(first.values())
-    for candidate in found[1:]:
-        if candidate.grade == "proved":
-            candidate.grade = "likely"
-            candidate.evidence["grade"] = "likely"
-            candidate.evidence["note"] = "another counter on the screen is proved and weighs more"
-    return found
-
-
-def known_rises(recording: Recording, candidate: Candidate) -> dict[str, int]:
-    """Return how often the score rose in each way of playing, by the style's name."""
-    series, start = values_of(recording, candidate.variable, candidate.offsets)
-    out: dict[str, int] = {}
-    for style, row in zip(recording.styles, series, strict=True):
-        rises = int((row[1:] > row[:-1]).sum()) + int(row[0] > start)
-        out[style] = out.get(style, 0) + rises
-    return out

@@ -190,11 +190,13 @@ class Line:
         cell: The rightmost known cell, whose glyphs are the font.
         pitch: Pixels from one digit to the next.
         zeros: Zeros drawn to the right of ``cell`` that no RAM holds (the ×10 of the account).
+        floats: The number is centred or starts at the left, so that its right end moves.
     """
 
     cell: Cell
     pitch: float
     zeros: int = 0
+    floats: bool = False
 
     def read(self, picture: Pictures, most: int = 10) -> int | None:
         """Read the number, place by place to the left until nothing is drawn.
@@ -202,8 +204,16 @@ class Line:
         Returns:
             The number without the drawn zeros, or None where the rightmost cell shows no digit.
         """
+        if not self.floats:
+            return self._read(picture, float(self.cell.right), most)
+        for half in range(2 * most):
+            number = self._read(picture, self.cell.right - half * self.pitch / 2, most)
+            if number is not None:
+                return number
+        return None
+
+    def _read(self, picture: Pictures, right: float, most: int) -> int | None:
         number, place = 0, 0
-        right = float(self.cell.right)
         while place < most and right - self.cell.width >= 0:
             digit = read_digit(self.cell, self.cell.cut(picture, round(right)))
             if digit is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..buttons import DIRECTIONS
+from ..buttons import DIRECTIONS, to_mask
 from ..content import Content
 from ..errors import NoMemory
 from ..integration import parse_start
@@ -21,13 +21,15 @@ from .answer import Answer, Settings
 from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
+from .ends import play_ends
 from .fact import Fact
+from .grade import known_rises
 from .hint import agreeing, find, named
-from .lives import Lives, find_lives, play_ends
+from .lives import Lives, find_lives
 from .more import find_more
 from .poke import Prober, Unit
 from .record import Recording, join, record
-from .score import find_score, known_rises
+from .score import find_score
 from .start import Start, find_start
 from .tape import Origin, Tape
 
@@ -244,7 +246,8 @@ class _Hunt:
             self._spend("lives", clock)
             clock = self._enter("score", "looking for numbers")
             spans, seed = self.core.spans, settings.seed
-            candidates = find_score(prober, spans, seed, self._report, self.sieve)
+            taps = [to_mask([name]) for name in buttons.useful]
+            candidates = find_score(prober, spans, seed, self._report, self.sieve, taps)
             candidates = self._agreeing(candidates, recording)
             self._spend("score", clock)
             if candidates and candidates[0].grade == "proved":

@@ -166,13 +166,22 @@ class _Search:
                 yield _STRICT, node
         if self.atari:  # most are in play at once, some with a paddle that clamps
             yield from self._second_look(_LOWEST)
+            yield from self._breadth_first(roots, 1, (_TAP,))
+            yield from self._fired()  # some have no directions
         yield from self._breadth_first(roots, self.depth, (_TAP,))
         yield from self._breadth_first(roots, min(self.depth, 3), _HOLDS)
         yield from self._second_look(_LOWER)
         yield from self._second_look(_LOWEST)
+        yield from self._fired()
+
+    def _fired(self) -> Iterator[tuple[_Rule, _Node]]:
+        """Yield the states in which fire alone matters, the shortest way there first."""
         for _, runs in sorted(self.measured, key=lambda pair: _frames(pair[1]))[:20]:
+            if (_FIRE, runs) in self.doubted:
+                continue
+            self.doubted.add((_FIRE, runs))
             state = self._replay(runs)
-            fired = variety(self.core, state, "fire", seed=self.seed)
+            fired = variety(self.core, state, "fire", enough=_FIRE.first, seed=self.seed)
             if fired >= _FIRE.first and self._persists(_FIRE, state):
                 yield _FIRE, _Node(runs, state, fired)
             if self._late():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from retrokit.discovery.candidates import Behaviour, Candidate, Grade, values_of
-from retrokit.discovery.lives import play_ends
+from retrokit.discovery.ends import play_ends
 from retrokit.discovery.poke import Prober
 from retrokit.discovery.prove import Proof
 from retrokit.discovery.score import _grade, find_score, known_rises, rank

@@ -1,0 +1,118 @@
+"""Grades: what it takes to call a number the score, and how candidates are ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .candidates import Behaviour, Candidate, Grade, values_of
+from .poke import Moment, Prober
+from .prove import Proof, film
+from .record import Recording
+
+MANY = 4  # digits by which a number is told from counters, levels and clocks
+TAP = 3  # frames
+ANSWER = 8  # frames within which a counter of presses counts one
+COUNTED = 0.25  # share of taps that count in a counter of presses
+TAPS = 24
+_ORDER = {"proved": 0, "likely": 1, "unproved": 2}
+
+
+def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof) -> Grade:
+    """Grade a number on the screen.
+
+    Args:
+        moved: How it behaved.
+        cells: Digits that were seen to be drawn.
+        whole: Its last place is held.
+        presses: It counts presses of a button.
+        proof: What the joint pokes and the film said.
+
+    Returns:
+        ``proved`` where behaviour, a joint poke at two rises and the screen agree. A number that
+        rose once, or that falls, takes `MANY` digits; one that never moved is at most ``likely``.
+    """
+    filmed = 3 * proof.film >= proof.shown
+    if not moved.rises and not moved.falls:
+        return "likely" if cells >= MANY and whole and proof.film == proof.shown else "unproved"
+    account = moved.like_an_account and cells >= MANY
+    if moved.falls and not moved.clock and cells > MANY and proof.added == proof.rises > 0:
+        if not account and proof.film == proof.shown and whole:
+            return "likely"  # too long for a counter of time or energy
+    if not (moved.like_a_score or account) or not proof.rises or proof.added < proof.rises:
+        return "unproved"
+    read = 2 * proof.read >= proof.rises
+    few = moved.rises < 2 and cells < MANY
+    if cells >= 2 and proof.rises >= 2 and read and filmed and not few and whole and not presses:
+        return "proved"
+    return "likely" if filmed or (cells >= 3 and read) else "unproved"
+
+
+def weight(moved: Behaviour, cells: int, presses: bool, proof: Proof) -> float:
+    """Return what orders candidates of one grade."""
+    return (
+        2.0 * (moved.like_a_score or (moved.like_an_account and cells >= MANY))
+        + 0.2 * min(cells, 6)
+        + proof.read / max(1, proof.rises)
+        + 0.5 * (proof.film >= proof.shown / 2)
+        + 0.2 * min(1.0, moved.rises / 5)
+        + 0.1 * len(str(moved.highest))
+        - 1.5 * moved.clock
+        - 1.0 * presses
+    )
+
+
+def counts_presses(
+    prober: Prober, moved: Behaviour, offsets: Sequence[int], masks: Sequence[int], seed: int
+) -> bool:
+    """Tell a counter of presses (strokes, shots) from a score.
+
+    At moments all over the recording each button is tapped where nothing is pressed otherwise; what
+    counts taps moves at once in many of them. A score needs something to be hit.
+    """
+    if not masks or max((*moved.steps, *moved.drops), default=0) != 1:
+        return False
+    core = prober.core
+    moments = film(prober, seed, TAPS)
+    kept = np.array(offsets, np.int32)
+    logs = np.zeros((1 + len(masks), TAP + ANSWER), np.uint16)
+    logs[1:, :TAP] = np.array(masks, np.uint16)[:, None]
+    counted = np.zeros(len(masks), np.int64)
+    for moment in moments:
+        ram = core.branch(_rested(prober, moment), logs, [TAP + ANSWER], kept=kept).ram[:, 0]
+        counted += (ram[1:] != ram[0]).any(axis=1)
+    return bool(len(moments) and counted.max() >= COUNTED * len(moments))
+
+
+def _rested(prober: Prober, moment: Moment) -> bytes:
+    """Return the state before a moment after which nothing was pressed for a while."""
+    core = prober.core
+    core.load(prober.state(moment))
+    core.run(ANSWER)
+    return core.save()
+
+
+def rank(found: list[Candidate]) -> list[Candidate]:
+    """Order candidates by grade and weight; only one number can be the score."""
+    found = sorted(found, key=lambda c: (_ORDER[c.grade], -c.weight))
+    first: dict[frozenset[int], Candidate] = {}
+    for candidate in found:  # one number drawn twice is one candidate
+        first.setdefault(frozenset(candidate.offsets), candidate)
+    found = list(first.values())
+    for candidate in found[1:]:
+        if candidate.grade == "proved":
+            candidate.grade = "likely"
+            candidate.evidence["grade"] = "likely"
+            candidate.evidence["note"] = "another counter on the screen is proved and weighs more"
+    return found
+
+
+def known_rises(recording: Recording, candidate: Candidate) -> dict[str, int]:
+    """Return how often the score rose in each way of playing, by the style's name."""
+    series, start = values_of(recording, candidate.variable, candidate.offsets)
+    out: dict[str, int] = {}
+    for style, row in zip(recording.styles, series, strict=True):
+        rises = int((row[1:] > row[:-1]).sum()) + int(row[0] > start)
+        out[style] = out.get(style, 0) + rises
+    return out
