@@ -28,6 +28,7 @@ TRIED = 8  # bytes of an axis that are poked
 SAME_UNIT = 1.3
 HELD = 6  # frames, once it parts, that a direction is held where a byte was sent: too few to meet
 OBEYED, LEAST_OBEYED = 0.25, 3  # of the places, where it must obey; the others may lie in walls
+MOSTLY = 0.6  # instead, where few pokes showed
 BEHIND, LATEST = 3, 12  # frames: what parts this much later than another byte follows the player
 
 
@@ -77,7 +78,8 @@ class _Byte:
             return "unproved"
         if len(self.moved) >= 2 and _alike(self.moved):
             # What follows the player goes the player's way, wherever it is sent.
-            obeys = self.obeyed >= LEAST_OBEYED and self.obeyed >= OBEYED * self.sent
+            share = OBEYED if 2 * len(self.moved) >= self.poked else MOSTLY
+            obeys = self.obeyed >= LEAST_OBEYED and self.obeyed >= share * self.sent
             return "proved" if obeys else "unproved"
         along = len(self.seen) >= 2 and _alike(self.moved + self.seen)
         often = 2 * len(self.steered.moments) >= self.steered.moved_in
