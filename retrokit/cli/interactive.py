@@ -22,6 +22,7 @@ from . import output
 from .interactive_table import SHOWN, outcome, table, variable_of, where
 
 LISTED = 20  # hits
+TIMED = ("screen", "snap", "equal", "rose", "fell", "same", "changed", "poke")  # take an @TIME
 LONG = 900  # frames of play worth a progress bar
 
 
@@ -107,6 +108,8 @@ class Prompt:
             fps = self.session.origin.fps
             times = [word for word in rest if word.startswith("@")]
             at = parse_moment(times[-1], fps) if times else None
+            if times and name not in TIMED:
+                raise UserError(f"{name} at a time", "one of " + " ".join(TIMED))
             COMMANDS[name].function(self, Line([w for w in rest if not w.startswith("@")], at))
         except ValueError as error:
             self.fail(UserError(f"{text.strip()}: {error}"))

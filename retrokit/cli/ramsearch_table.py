@@ -10,6 +10,7 @@ from typing import Any
 
 from ..discovery.answer import Answer
 from ..discovery.candidates import Candidate, place
+from ..discovery.fact import Fact
 from ..views.words import why
 from . import output
 
@@ -24,6 +25,7 @@ def print_answer(answer: Answer) -> None:
         ("actions", ", ".join(actions)),
         ("rotation", f"{answer.rotation} degrees"),
     ]
+    lines[1:1] = [(fact.name, _fact(fact)) for fact in answer.more if fact.grade != "unproved"]
     if answer.scoring:
         plays = [f"{style} {rises}" for style, rises in answer.scoring.items()]
         lines.append(("scored", "rises by way of playing: " + ", ".join(plays)))
@@ -57,6 +59,16 @@ def _row(number: int, candidate: Candidate) -> tuple[Any, ...]:
     encoding = " ".join(dict.fromkeys(part.encoding for part in parts))
     seen = f"{low:,} to {high:,}"
     return number, addresses, encoding, scale, candidate.grade, seen, why(candidate.evidence)
+
+
+def _fact(fact: Fact) -> str:
+    parts = []
+    for part in fact.variable.parts:
+        where = "" if part.region == "SYSTEM_RAM" else f"{part.region} "
+        scale = "" if part.scale == 1 else f" x {part.scale}"
+        parts.append(f"{where}{' '.join(f'0x{addr:x}' for addr in part.addrs)}{scale}")
+    encoding = "" if fact.variable.encoding == "uint" else f" ({fact.variable.encoding})"
+    return f"{' + '.join(parts)}{encoding}, {fact.grade}"
 
 
 def _lives(answer: Answer) -> str:

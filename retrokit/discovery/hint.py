@@ -24,7 +24,7 @@ from .record import BUSY, Recording
 
 SLACK_S = 0.1  # how well a person can stop a film; a frame is exact
 AWAY_S = 3.0  # how far off what nearly fits may be
-MOST_FRAMES = 40  # of a hint that are looked at
+MOST_FRAMES = 24  # of a hint that are looked at
 LEGAL = 0.5  # of its frames in which a number must consist of digits; a blanked one may not
 MOST = 10  # hits that are listed
 NEAREST = 3  # candidates that are shown when none fits

@@ -26,6 +26,9 @@ LOOKS = (2, 3, 4, 5, 6)  # frames after a poke; some games draw on every other o
 REACH, POKES = 40, 8
 TRIED = 8  # bytes of an axis that are poked
 SAME_UNIT = 1.3
+HELD = 6  # frames, once it parts, that a direction is held where a byte was sent: too few to meet
+OBEYED, LEAST_OBEYED = 0.25, 3  # of the places, where it must obey; the others may lie in walls
+MOSTLY = 0.6  # instead, where few pokes showed
 BEHIND, LATEST = 3, 12  # frames: what parts this much later than another byte follows the player
 
 
@@ -41,6 +44,7 @@ class _Byte:
         seen: Pixels a step in each state whose unpoked futures show something that slid.
         error: Pixels that it lay beside the byte's place there, summed.
         followed: Bytes that took the poke over.
+        obeyed, sent: Of the places it was sent to, from how many directions still part it.
         behind: Another byte parts well before it.
     """
 
@@ -51,6 +55,8 @@ class _Byte:
     seen: list[float] = field(default_factory=list)
     error: float = 0.0
     followed: set[int] = field(default_factory=set)
+    obeyed: int = 0
+    sent: int = 0
     behind: bool = False
 
     @property
@@ -71,7 +77,10 @@ class _Byte:
         if self.behind or (self.unit < 0) != self.steered.turned:
             return "unproved"
         if len(self.moved) >= 2 and _alike(self.moved):
-            return "proved"
+            # What follows the player goes the player's way, wherever it is sent.
+            share = OBEYED if 2 * len(self.moved) >= self.poked else MOSTLY
+            obeys = self.obeyed >= LEAST_OBEYED and self.obeyed >= share * self.sent
+            return "proved" if obeys else "unproved"
         along = len(self.seen) >= 2 and _alike(self.moved + self.seen)
         often = 2 * len(self.steered.moments) >= self.steered.moved_in
         return "likely" if along and often else "unproved"
@@ -136,7 +145,11 @@ def _fact(name: str, byte: _Byte, spans: Sequence[Span]) -> Fact:
             "frames_to_part": byte.parts,
             "seen": [int(byte.steered.values[0]), int(byte.steered.values[-1])],
         },
-        "poke": {"states": byte.poked, "moved": len(byte.moved)},
+        "poke": {
+            "states": byte.poked,
+            "moved": len(byte.moved),
+            "obeyed": f"{byte.obeyed} of {byte.sent}",
+        },
         "screen": {"moved_along": len(byte.seen)},
         "pixels_a_step": round(byte.unit, 2),
     }
@@ -150,6 +163,8 @@ def _best(prober: Prober, found: list[Steered], axis: Axis, late: Late) -> _Byte
         if late():
             break
         _poke(prober, byte, [other.offset for other in tried], axis)
+        if len(byte.moved) >= 2:
+            _send(prober, byte, axis)
     for byte in tried:
         if not any(other.grade == "proved" for other in tried) and not late():
             _watch(prober, byte, axis)
@@ -239,6 +254,27 @@ def _poke(prober: Prober, byte: _Byte, others: list[int], axis: Axis) -> None:
             if len(units) >= 2 and _alike(units):
                 byte.moved.append(float(np.median(units)))
                 break
+
+
+def _send(prober: Prober, byte: _Byte, axis: Axis) -> None:
+    """Write places further away, and note from how many of them directions part the byte."""
+    values = byte.steered.values.astype(np.int64)
+    kept, frames = np.array([byte.offset], np.int32), HELD + int(byte.parts)
+    for moment in byte.steered.moments[:SHOWN]:
+        here = int(prober.bytes_at(moment, [byte.offset])[0])
+        away = np.abs(signed(values - here))
+        there = values[away > byte.steered.spread // 2]
+        if not len(there):
+            continue
+        there = there[np.unique(np.linspace(0, len(there) - 1, POKES).round().astype(np.int64))]
+        logs = np.full((2 * len(there), frames), MASKS[axis.negative], np.uint16)
+        logs[len(there) :] = MASKS[axis.positive]
+        pokes = np.full((len(logs), 1), byte.offset, np.int32), np.tile(there, 2)[:, None]
+        ran = prober.core.branch(prober.state(moment), logs, [frames], pokes=pokes, kept=kept)
+        ends = ran.ram[:, 0, 0].astype(np.int64)
+        parted = signed(ends[len(there) :] - ends[: len(there)])
+        byte.obeyed += int(((parted < 0) if byte.steered.turned else (parted > 0)).sum())
+        byte.sent += len(there)
 
 
 def _watch(prober: Prober, byte: _Byte, axis: Axis) -> None:

@@ -51,6 +51,7 @@ class Steered:
         moments: States in which its futures ended in order.
         moved_in: States in which they ended in several places.
         values: uint8: all values it ended in, ascending.
+        spread: Steps between the two ends of the order, where they lay furthest apart.
         turned: It falls towards the right or the bottom.
     """
 
@@ -58,6 +59,7 @@ class Steered:
     moments: list[Moment]
     moved_in: int
     values: Bytes
+    spread: int
     turned: bool
 
 
@@ -108,9 +110,11 @@ class Trials:
         for column in np.flatnonzero(good)[np.argsort(-most[good], kind="stable")].tolist():
             turned = bool(down[n, column] > up[n, column])
             rows = np.flatnonzero(order[n, :, column] * (-1 if turned else 1) > 0).tolist()
-            values = np.unique([self._ends[n, row][:, column] for row in rows])
+            ends = np.array([self._ends[n, row][:, column] for row in rows], np.int64)
+            spread = int(np.abs(signed(np.diff(ends, axis=1)).sum(axis=1)).max())
             moments, moved = [self.moments[row] for row in rows], int(self._moved[n, column])
-            out.append(Steered(int(self.kept[column]), moments, moved, values, turned))
+            values, offset = np.unique(ends).astype(np.uint8), int(self.kept[column])
+            out.append(Steered(offset, moments, moved, values, spread, turned))
         return out
 
 

@@ -19,6 +19,7 @@ from .record import Recording
 FASTEST, SLOWEST = 4, 600  # frames from tick to tick
 SECOND = 66  # what counts up more slowly is rather the other side's points
 LEAST_TICKS = 8
+BUSY = 0.5  # share of the play in which it ticks
 REGULAR = 0.8  # share of the gaps that are alike; a clock may rest while the player dies
 STEADY = 0.85  # share of the ticks that count by one; a digit turns over every ten
 FIRST = 4  # ticks that come at the same frames whatever is pressed
@@ -64,7 +65,10 @@ class _Count:
         gap = float(np.median(gaps))
         alike = float((np.abs(gaps - gap) <= 1).mean())
         slowest = SECOND if self.step > 0 else SLOWEST
-        return gap if FASTEST <= gap <= slowest and alike >= REGULAR else None
+        busy = self.ticks.sum() * gap / self.ticks.size  # points may be counted up as regularly
+        if not FASTEST <= gap <= slowest or alike < REGULAR or busy < BUSY:
+            return None
+        return gap
 
 
 def find_timer(

@@ -259,3 +259,27 @@ def test_damaged_sessions_are_refused(saved: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(UserError, match=r"bad.npz is no session, or it is damaged \('\?'"):
         Session.open(tmp_path / "bad.npz")
+
+
+def test_recordings_of_older_versions_are_opened(saved: Path, tmp_path: Path) -> None:
+    arrays = dict(np.load(saved))
+    for name in ("memory", "fps", "game", "system", "marks"):
+        del arrays[name]
+    np.savez(tmp_path / "old.npz", **arrays)
+    old, new = Session.open(tmp_path / "old.npz"), Session.open(saved)
+    assert (old.origin.fps, old.origin.game, old.times, old.marks) == (60.0, "", (), {})
+    assert np.array_equal(old.bytes_at(Moment(0, 300)), new.bytes_at(Moment(0, 300)))
+    # what RAM was at the start of play is not in such a file: the first frame stands for it
+    assert np.array_equal(old.bytes_at(Moment(0, 0)), old.bytes_at(Moment(0, 1)))
+
+
+def test_bytes_that_were_not_recorded_read_as_at_the_start(saved: Path, tmp_path: Path) -> None:
+    arrays = dict(np.load(saved))
+    kept = np.flatnonzero(arrays["offsets"] >= 0x80)
+    arrays |= {"offsets": arrays["offsets"][kept], "ram": arrays["ram"][:, kept]}
+    np.savez(tmp_path / "some.npz", **arrays)
+    row = Session.open(tmp_path / "some.npz").bytes_at(Moment(0, 600))
+    whole = Session.open(saved).bytes_at(Moment(0, 600))
+    start = Session.open(saved).bytes_at(Moment(0, 0))
+    assert np.array_equal(row[0x80:], whole[0x80:]) and np.array_equal(row[:0x80], start[:0x80])
+    assert not np.array_equal(whole[:0x80], start[:0x80])
