@@ -105,9 +105,9 @@ def ramsearch(
     if interactive:
         return interact(_session(Game(game, found), settings), force)
     written = out or Path(f"{game.name}.yaml")
+    _check_target(written, game, force, "--out")
     proof = proof_path(written)
-    for path in (written, proof):
-        _check_target(path, game, force, "--out")
+    _check_target(proof, game, force, "--out")
     if record is not None:
         _check_target(record, game, force or record == resume, "--record")
     if report is not None:

@@ -39,6 +39,7 @@ from .screen import Line
 
 Report = Callable[[str, float], None]
 CALM = 0.12  # a byte that changes in more frames than this is no digit of a score
+MOST_PLACES = 10  # of a score; what is longer is several numbers
 MOST_CHAINS = 8  # numbers on the screen that are followed up
 LONG = 3  # digits of a number that is followed up though it never moved
 UNSEEN = 5  # numbers on no screen that are listed
@@ -206,6 +207,8 @@ def _candidates(
             line, whole = _looked_around(prober, number.line, seed)
         else:
             line, whole = replace(number.line, floats=True), True
+        if max(number.digits) + line.zeros > MOST_PLACES:
+            continue
         seen = {u.offset: prober.recording.series(u.offset) for u in number.units.values()}
         variable, offsets = to_variable(number.units, seen, spans, line.zeros)
         cells = len(number.digits)
