@@ -24,6 +24,7 @@ BEFORE = 3  # frames between the poke and the event
 LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
 KEPT_STATES = 64 << 20
 MOST_REOPENED = 6  # a core that is broken more often than this just does not repeat
+MOST_MOVED = 2500  # pixels that a digit's poke can change: a whole number may come to light
 BATCH = 128  # futures whose pictures are kept at once
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
 Kind = Literal["low", "high", "byte"]
@@ -296,7 +297,7 @@ class Prober:
     def touching(
         self, units: Sequence[Unit], moment: Moment, rows: slice = slice(None)
     ) -> list[Unit]:
-        """Return the units whose digit changes the picture, or only these rows of it."""
+        """Return the units whose digit changes the picture, in these rows and hardly elsewhere."""
         before = self.bytes_at(moment, [unit.offset for unit in units]).astype(np.int64)
         owner: list[int] = []
         values: list[int] = []
@@ -312,8 +313,10 @@ class Prober:
             pokes = np.array(values[part])[:, None]
             where = np.array([units[n].offset for n in owner[part]])[:, None]
             _, pictures = self.after(moment, pokes, where)
-            moved = (pictures[:, :, rows] != plain[:, :, rows]).any(axis=(1, 2, 3))
-            hit |= {n for n, m in zip(owner[part], moved, strict=True) if m}
+            moved = pictures != plain
+            inside = moved[:, :, rows].any(axis=(1, 2, 3))
+            small = moved.sum(axis=(2, 3)).max(axis=1) <= MOST_MOVED
+            hit |= {n for n, m in zip(owner[part], inside & small, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
     def draw(

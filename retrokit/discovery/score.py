@@ -23,7 +23,7 @@ from .candidates import (
 from .chains import Chain, Digit, chains, parts, right_of, to_variable
 from .drawn import drawn_digits
 from .film import film
-from .grade import counts_presses, grade, rank, weight
+from .grade import MANY, counts_presses, grade, rank, weight
 from .poke import Moment, Prober, Unit
 from .prove import (
     Binary,
@@ -38,7 +38,7 @@ from .record import Recording
 from .screen import Line
 
 Report = Callable[[str, float], None]
-CALM = 0.12  # a byte that changes in more frames than this is no digit of a score
+CALM = 0.05  # a byte that changes in more frames than this is no digit of a score
 MOST_PLACES = 10  # of a score; what is longer is several numbers
 MOST_CHAINS = 8  # numbers on the screen that are followed up
 LONG = 3  # digits of a number that is followed up though it never moved
@@ -82,6 +82,8 @@ def find_score(
     found: list[Candidate] = []
     for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
         report("proving what is on the screen", number / MOST_CHAINS)
+        if binary is None and len(line_digits) == 1 and any(_is_long(c) for c in found):
+            continue
         found += _candidates(prober, spans, line_digits, binary, seed, taps)
     if all(candidate.grade != "proved" for candidate in found):
         report("looking for digits all over the screen", 1.0)
@@ -93,6 +95,11 @@ def find_score(
     rest = [offset for offset in adders if offset not in known]
     listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
     return rank(listed or alone(recording, spans, rest, UNSEEN))
+
+
+def _is_long(candidate: Candidate) -> bool:
+    """Tell a proved number of many digits: single digits beside it are not followed up."""
+    return candidate.grade == "proved" and candidate.evidence["screen"]["cells"] >= MANY
 
 
 def _digits(
