@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, Control, controls
+from .control import PLAY_LATER, Control, controls, gone, measure_control
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
 from .poke import Kind, Moment, Prober, Unit
@@ -25,6 +25,7 @@ from .record import Recording
 LEAD = 20  # frames between the poke and the recorded loss
 WAITS = (100, 150, 420, 650)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 2
+SETTLED = 150  # frames after the end of a game at which control must be gone
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
 KINDS: tuple[Kind, ...] = ("byte", "low", "high")
@@ -57,6 +58,8 @@ class Lives:
         evidence: What was tried and seen.
         flag: A byte that tells the last life's end where the counter does not.
         resets: After the last life the counter is filled for the next game at once.
+        low: What was written to make a loss the last one; it equals ``last`` where the counter
+            holds that while the last life is played.
     """
 
     offset: int
@@ -70,6 +73,7 @@ class Lives:
     evidence: dict[str, Any] = field(default_factory=dict)
     flag: Flag | None = None
     resets: bool = False
+    low: int = 1
 
     def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the counter's value in its byte."""
@@ -179,13 +183,32 @@ def find_lives(
         tried.add(suspect.unit)
         for moment in _spread(suspect.losses, MOST_LOSSES):
             lives = _last_loss(prober, suspect, moment)
-            if lives is not None:
+            if lives is not None and not _contradicted(prober, lives):
                 return lives
     if not found:
         return None
     best = found[0]
     mask, shift = _bits(best.unit, prober.recording)
     return Lives(best.unit.offset, mask, shift, False, best.start, 0, False, "unproved")
+
+
+def _contradicted(prober: Prober, lives: Lives) -> bool:
+    """Tell whether recorded games went on after what should be their end."""
+    core, recording = prober.core, prober.recording
+    core.load(recording.state)
+    before = measure_control(core)
+    if before.variety < PLAY_LATER or lives.last == lives.low:
+        return False
+    over = lives.read(recording.series(lives.offset)) == lives.last
+    for episode in np.flatnonzero(over.any(axis=1)).tolist()[:2]:
+        first = int(over[episode].argmax()) + SETTLED
+        frames = [n * recording.every for n in range(len(recording.checkpoints[episode]))]
+        later = [n for n, at in enumerate(frames) if at >= first and over[episode, at]]
+        for point in later[:: max(1, len(later) // 3)][:4]:
+            core.load(recording.checkpoints[episode][point])
+            if not gone(core, before):
+                return True
+    return False
 
 
 def _spread(moments: Sequence[Moment], most: int) -> list[Moment]:
@@ -353,7 +376,7 @@ def _proved(
     lives = Lives(
         unit.offset, mask, shift, after < 0, suspect.start, last, False, "proved", evidence
     )
-    lives.resets = resets
+    lives.resets, lives.low = resets, low
     if last == low:  # the counter holds that while the last life is played
         byte = unit.write(int(prober.recording.initial[unit.offset]), low)
         losses = _spread(suspect.losses, EPISODES)
