@@ -36,6 +36,20 @@ STYLES = (
     Style("firing", (4, 12), 0.9, 0.0),
     Style("one direction", (6, 24), 0.5, 0.5),
 )
+HELD = Style("held direction", (10, 60), 0.3, 0.9)  # the road is crossed by whoever keeps walking
+
+PLAIN = 6  # episodes played in the STYLES; where nothing scored, directions are held after that
+
+
+def style_of(number: int) -> tuple[Style, int | None]:
+    """Return how the search plays one of its episodes, and the number of its held direction.
+
+    Args:
+        number: Of the episode, from 0, over all rounds of a search.
+    """
+    if number < PLAIN or number % 3 == 2:
+        return STYLES[number % len(STYLES)], None
+    return HELD, number - PLAIN - (number - PLAIN) // 3
 
 
 def random_play(
@@ -44,6 +58,7 @@ def random_play(
     actions: Sequence[Sequence[str]],
     style: Style = STYLES[0],
     fire: Sequence[str] = (),
+    favourite: int | None = None,
 ) -> Buttons:
     """Return a seeded random button log.
 
@@ -54,6 +69,7 @@ def random_play(
         style: How to play.
         fire: The fire buttons; ``style.fire`` decides how often one is pressed. Empty when the
             action set must be taken as it is.
+        favourite: Number of the direction that a ``style`` with a dominant one repeats; None draws.
 
     Returns:
         uint16 [frames], RetroPad masks.
@@ -65,13 +81,14 @@ def random_play(
     if not fires:
         masks = sorted({to_mask(action) for action in actions} or {0})
     moves = [mask for mask in masks if mask & to_mask(DIRECTIONS)] or masks
-    favourite = moves[int(rng.integers(len(moves)))]
+    drawn = int(rng.integers(len(moves)))
+    preferred = moves[drawn if favourite is None else favourite % len(moves)]
     log = np.zeros(frames, np.uint16)
     at = 0
     while at < frames:
         hold = int(rng.integers(style.hold[0], style.hold[1] + 1))
         steady = rng.random() < style.dominant
-        mask = favourite if steady else masks[int(rng.integers(len(masks)))]
+        mask = preferred if steady else masks[int(rng.integers(len(masks)))]
         if fires and rng.random() < style.fire:
             mask |= fires[int(rng.integers(len(fires)))]
         log[at : at + hold] = mask

@@ -333,7 +333,8 @@ class Prober:
         cells, changes = self._draw(unit, moment, beside or {})
         if changes:
             later = Moment(moment.episode, moment.frame + LOOKS[-1])
-            cells = self._draw(unit, later, beside or {})[0] or cells
+            quiet, changes_again = self._draw(unit, later, beside or {})
+            cells = quiet if quiet and not changes_again else cells or quiet
         return cells
 
     def _draw(

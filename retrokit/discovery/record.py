@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Core
-from ..policy import STYLES, random_play
+from ..policy import random_play, style_of
 from ..team import Team
 
 Report = Callable[[float], None]
@@ -110,6 +110,7 @@ def record(
     fire: Sequence[str],
     *,
     seed: int = 0,
+    first: int = 0,
     episodes: int = 6,
     frames: int = 1500,
     report: Report = lambda share: None,
@@ -125,6 +126,7 @@ def record(
         actions: The action set.
         fire: The fire buttons.
         seed: Of the random play.
+        first: Number of the first episode in the search, which chooses the styles.
         episodes: How often to restart from ``state``; each plays in another style.
         frames: Length of an episode.
         report: Called with the share that is finished, 0 to 1; may raise to stop.
@@ -137,9 +139,12 @@ def record(
         The recording. RAM above 16 KiB is played twice: once to count which bytes change seldom
         enough to be a counter, once to keep those, so that memory stays bounded.
     """
-    styles = [STYLES[n % len(STYLES)] for n in range(episodes)]
+    styles = [style_of(first + n) for n in range(episodes)]
     buttons = np.stack(
-        [random_play([seed, n], frames, actions, s, fire) for n, s in enumerate(styles)]
+        [
+            random_play([seed, n], frames, actions, style, fire, favourite)
+            for n, (style, favourite) in enumerate(styles)
+        ]
     )
     if known is not None:
         buttons[: len(known)] = known
@@ -193,7 +198,7 @@ def record(
         ram,
         initial,
         offsets,
-        [s.name for s in styles],
+        [style.name for style, _ in styles],
         every,
         checkpoints,
         saved=saved,

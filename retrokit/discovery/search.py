@@ -226,6 +226,7 @@ class _Hunt:
                 buttons.action_set,
                 buttons.fire,
                 seed=settings.seed * 1000 + turn,
+                first=first,
                 episodes=EPISODES,
                 frames=frames,
                 report=lambda share: self._report("playing at random", share),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..core import Span
 from ..errors import UserError
 from ..files import reading, whole_file
-from ..policy import STYLES
+from ..policy import style_of
 from .record import Recording
 
 # What a person's session adds to a recording; see `retrokit.discovery.session`.
@@ -120,7 +120,7 @@ class Tape:
         """Return what was recorded, without the savestates in between."""
         assert self.origin is not None
         ram = np.stack([self.ram(number) for number in range(self.episodes)])
-        styles = [STYLES[number % len(STYLES)].name for number in range(self.episodes)]
+        styles = [style_of(number)[0].name for number in range(self.episodes)]
         return Recording(
             self.origin.state, self.buttons, ram, self._memory(), self.offsets, styles, 0, []
         )
