@@ -163,7 +163,11 @@ def to_variable(
         spans: The core's selected regions.
         zeros: Zeros drawn to the right that may lie in no RAM.
     """
-    units = _whole_bytes({power + zeros: unit for power, unit in units.items()}, bytes_seen)
+    units = {power + zeros: unit for power, unit in units.items()}
+    whole = max(units) - min(units) == len(units) - 1
+    if whole and all(unit.kind == "eighth" for unit in units.values()):
+        return _eighths(units, bytes_seen, spans)
+    units = _whole_bytes(units, bytes_seen)
     packed = _as_bcd(units, bytes_seen) or _as_digits(units, bytes_seen)
     if packed is not None:
         offsets, encoding, base, blank, low = packed
@@ -175,12 +179,26 @@ def to_variable(
     for power in sorted(units, reverse=True):
         unit = units[power]
         region, addr = place(unit.offset, spans)
-        kind = {"low": "nibbles_low", "high": "nibbles_high", "byte": "digits"}[unit.kind]
-        terms.append(Variable((addr,), kind, region, 10**power, unit.base))
+        kind = {"low": "nibbles_low", "high": "nibbles_high"}.get(unit.kind, "digits")
+        shift = 3 if unit.kind == "eighth" else 0
+        terms.append(Variable((addr,), kind, region, 10**power, unit.base, shift=shift))
         offsets += (unit.offset,)
     if len(terms) == 1:
         return terms[0], offsets
     return Variable(terms=tuple(terms), region=terms[0].region), offsets
+
+
+def _eighths(
+    units: dict[int, Unit], bytes_seen: dict[int, NDArray[np.uint8]], spans: Sequence[Span]
+) -> tuple[Variable, tuple[int, ...]]:
+    """Return the variable of a number whose bytes hold eight times their digit."""
+    powers = sorted(units, reverse=True)
+    offsets = tuple(units[power].offset for power in powers)
+    codes = np.unique(np.concatenate([np.unique(bytes_seen[offset]) for offset in offsets])) >> 3
+    blank = tuple(np.unique(codes[codes > 9]).tolist()) or None
+    region = place(offsets[0], spans)[0]
+    addrs = tuple(place(offset, spans)[1] for offset in offsets)
+    return Variable(addrs, "digits", region, 10 ** powers[-1], blank=blank, shift=3), offsets
 
 
 def _whole_bytes(

@@ -27,7 +27,7 @@ MOST_REOPENED = 6  # a core that is broken more often than this just does not re
 MOST_MOVED = 2500  # pixels that a digit's poke can change: a whole number may come to light
 BATCH = 128  # futures whose pictures are kept at once
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
-Kind = Literal["low", "high", "byte"]
+Kind = Literal["low", "high", "byte", "eighth"]
 
 
 class Moment(NamedTuple):
@@ -39,7 +39,11 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Where one decimal digit may lie: a nibble, or a byte that draws ``base`` as 0."""
+    """Where one decimal digit may lie.
+
+    A nibble, a byte that draws ``base`` as 0, or one that holds eight times the digit: the place of
+    its picture in a table of eight rows each.
+    """
 
     offset: int
     kind: Kind
@@ -49,6 +53,8 @@ class Unit:
         """Return ``byte`` with this unit's digit replaced."""
         if self.kind == "low":
             return byte & 0xF0 | digit
+        if self.kind == "eighth":
+            return 8 * digit
         return byte & 0x0F | digit << 4 if self.kind == "high" else self.base + digit
 
     def read(self, byte: NDArray[np.integer[Any]] | int) -> NDArray[np.int64]:
@@ -56,6 +62,8 @@ class Unit:
         value = np.asarray(byte, np.int64)
         if self.kind == "byte":
             return value - self.base
+        if self.kind == "eighth":
+            return np.where(value % 8 == 0, value // 8, -1)
         return value & 15 if self.kind == "low" else value >> 4
 
 

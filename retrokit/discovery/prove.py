@@ -43,7 +43,9 @@ def extend(prober: Prober, digits: Sequence[Digit]) -> list[Digit]:
     offsets = range(total) if total <= SMALL_RAM else sorted(o for o in near if 0 <= o < total)
     kinds: list[tuple[Kind, int]] = [("low", 0), ("high", 0)]
     above = int(prober.recording.initial[head.unit.offset]) & 0xF0
-    if head.unit.kind == "byte":
+    if head.unit.kind == "eighth":
+        kinds = [("eighth", 0)]
+    elif head.unit.kind == "byte":
         kinds = [("byte", head.unit.base)]
     elif head.unit.kind == "low":
         kinds.append(("byte", above))
@@ -316,14 +318,14 @@ def _random_bytes(
             old = int(before[addr])
             high = int(rng.integers(1, 5))
             low = int(rng.integers(1, 6))
-            if seen:
+            if seen and not part.shift:
                 lows, highs = seen[addr]
                 low = int(rng.choice(lows)) if len(lows) > 1 else low
                 high = int(rng.choice(highs)) if len(highs) > 1 else high
             if part.encoding == "bcd":
                 out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
             elif part.encoding == "digits":
-                out.append(part.base + low)
+                out.append(part.base + low << part.shift)
             elif part.encoding == "nibbles_low":
                 out.append(old & 0xF0 | low)
             elif part.encoding == "nibbles_high":

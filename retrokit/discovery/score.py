@@ -129,15 +129,21 @@ def _visible(
         due: dict[Moment, list[Unit]] = {}
         for offset, moments in adders.items():
             if offset not in out and turn < len(moments):
-                base = _digit_base(prober.recording, offset)
-                units = [Unit(offset, "low"), Unit(offset, "high")]
-                due.setdefault(moments[turn], []).extend(
-                    [*units, Unit(offset, "byte", base)] if base else units
-                )
+                due.setdefault(moments[turn], []).extend(_units(prober.recording, offset))
         for moment in sorted(due):
             for unit in prober.touching(due[moment], moment):
                 out.setdefault(unit.offset, []).append((unit, moment))
     return out
+
+
+def _units(recording: Recording, offset: int) -> list[Unit]:
+    """Return the digits that a byte may hold, by the values it had."""
+    values = np.unique(recording.series(offset))
+    if len(values) >= 3 and not (values % 8).any() and int((values > 72).sum()) <= 1:
+        return [Unit(offset, "eighth")]
+    base = _digit_base(recording, offset)
+    units = [Unit(offset, "low"), Unit(offset, "high")]
+    return [*units, Unit(offset, "byte", base)] if base else units
 
 
 def _digit_base(recording: Recording, offset: int) -> int:
