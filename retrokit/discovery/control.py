@@ -37,7 +37,7 @@ PRESCREEN = 4
 GONE = 2  # V without control: two pictures at most
 _WINDOW = 112  # frames of random play between two checks
 _BRIEF = 36
-STEERED = 4  # pixels that a direction must decide; a sprite has more
+STEERED = 2  # pixels that a direction must decide; Venture's hero is that small
 TAP = 6  # frames
 _PLAY_SEED = 900
 

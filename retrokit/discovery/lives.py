@@ -144,6 +144,11 @@ def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | Non
 
 def _burns(loss: NDArray[np.bool_]) -> bool:
     """Tell a fuse (fuel, a timer) from lives: nearly all of its falls come after equal times."""
+    falls = [np.flatnonzero(row) for row in loss if row.any()]
+    if len(falls) >= 3:  # since the start of play, whatever was pressed
+        shared = [(np.abs(other - at).min() <= 3) for row in falls for at in row for other in falls]
+        if np.mean(shared) >= 0.8:
+            return True
     gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in loss])
     if len(gaps) < 8:
         return False
