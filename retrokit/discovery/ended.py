@@ -17,7 +17,7 @@ from .poke import Moment, Prober
 Late = Callable[[], bool]
 DYING = 60  # frames before a measured end that count neither as play nor as over
 LEAST_ENDS = 2
-JUDGED = (170, 430)  # frames after the poke at which control must be gone
+JUDGED, ALIVE = (60, 170, 430), 2  # frames after a poke: control is gone, at the first two not else
 STATES, TRIED = 2, 6  # of play, in which it is written, and looked for
 
 
@@ -91,7 +91,7 @@ def _ends_play(prober: Prober, offset: int, value: int, late: Late) -> tuple[int
                 seen = quick_variety(core, later)
                 core.load(later)
                 kept.append(seen > GONE if poke else seen >= PLAY_LATER)
-        if all(kept[: len(JUDGED)]):  # else it ends here anyway
+        if all(kept[:ALIVE]):  # else it ends here anyway
             states += 1
             gone += not any(kept[len(JUDGED) :])
     return gone, states

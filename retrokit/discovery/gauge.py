@@ -29,6 +29,10 @@ LEAST_STATES = 3
 LOOKS = (2, 4, 7)  # frames after a poke
 SHADES = 9  # values drawn
 SEVERAL = 5
+STEP, SOONER = (
+    5,
+    20,
+)  # frames between looks at the lives, and by which none left must cost one sooner
 LEAD, OUT = 30, 240  # frames before a recorded fall, and until none left has cost a life
 
 
@@ -205,10 +209,13 @@ def _costs(prober: Prober, offset: int, lives: Lives, late: Late) -> tuple[int, 
         if late():
             break
         rows = [[-1], [most], [0], [1]]
-        looks = range(10, OUT + 1, 10)
+        looks = range(STEP, OUT + 1, STEP)
         ram, _ = prober.after(moment, rows, [offset], looks, [lives.offset], pictures=False)
-        lost = np.any(np.diff(lives.read(ram[..., 0]), axis=1) < 0, axis=1).tolist()
-        if not lost[0] and not lost[1]:
+        falls = np.diff(lives.read(ram[..., 0]), axis=1) < 0
+        frames = [int(row.argmax()) * STEP if row.any() else OUT for row in np.asarray(falls)]
+        kept, out = min(frames[:2]), min(frames[2:])
+        # A life that is lost anyway, before none left could cost it, tells nothing.
+        if out + SOONER <= kept or kept >= OUT - SOONER:
             states += 1
-            costs += bool(lost[2] or lost[3])
+            costs += out + SOONER <= kept
     return costs, states

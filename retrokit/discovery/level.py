@@ -16,7 +16,7 @@ from .record import Recording
 
 Late = Callable[[], bool]
 MOST_RISES = 5  # in an episode
-AFTER_LOSS = 120  # frames: what rises so soon after a loss counts lives lost
+NEAR, DEATHS = 90, 0.5  # what rises so near to so many of the losses counts lives lost
 BEFORE, AFTER, STEP = 30, 80, 10  # frames around a rise between which pictures are compared
 MUCH, TIMES = 0.1, 3.0  # share of the picture that changes, and of what changes at other times
 WATCHED = 3
@@ -86,10 +86,7 @@ def _losses(recording: Recording, lives: Lives | None) -> NDArray[np.bool_]:
 
 
 def _rising(recording: Recording, lost: NDArray[np.bool_], known: Sequence[int]) -> list[int]:
-    """Return bytes that rise by one now and then, and neither by themselves nor after a loss."""
-    soon = lost.copy()
-    for back in range(1, AFTER_LOSS):
-        soon[:, back:] |= lost[:, :-back]
+    """Return bytes that rise by one now and then, and neither by themselves nor with the losses."""
     changes, out = recording.changes(), []
     most = MOST_RISES / recording.buttons.shape[1]
     for column in np.flatnonzero((changes > 0) & (changes <= most)).tolist():
@@ -99,7 +96,8 @@ def _rising(recording: Recording, lost: NDArray[np.bool_], known: Sequence[int])
         steps = _steps(recording, offset)
         rises = steps != 0
         if (steps[rises] == 1).all() and rises.sum() >= 2 and not unmoved(rises, 1):
-            if 2 * (rises & soon).sum() < rises.sum():
+            near = [rises[e, max(0, i - NEAR) : i + NEAR].any() for e, i in np.argwhere(lost)]
+            if sum(near) <= DEATHS * len(near):
                 out.append(offset)
     # The level starts at 1; what starts elsewhere has less to go by.
     return sorted(out, key=lambda offset: int(recording.initial[offset]) != 1)

@@ -17,7 +17,7 @@ from .position import find_positions
 from .timer import find_timer
 
 # Processor seconds, by the size of RAM: what is not found until then is not looked for.
-LEAST_S, MOST_S, WHOLE = 4.0, 10.0, 1 << 16
+LEAST_S, MOST_S, WHOLE = 3.0, 10.0, 1 << 16
 
 
 def find_more(

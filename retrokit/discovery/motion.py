@@ -99,7 +99,7 @@ def most_common(stack: NDArray[np.uint16]) -> NDArray[np.uint16]:
 
 def _varying(pictures: Pictures) -> tuple[slice, slice] | None:
     """Return the rows and columns of what differs, or None where that is nothing or too much."""
-    varies = (pictures != pictures[0]).any(axis=0)
+    varies = (pictures != pictures[:1]).any(axis=0)
     if not varies.any() or varies.mean() > LARGEST:
         return None
     rows, columns = np.flatnonzero(varies.any(axis=1)), np.flatnonzero(varies.any(axis=0))

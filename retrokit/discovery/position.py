@@ -130,9 +130,9 @@ def _found(
         due = [axis for axis in axes if axis.name not in out or out[axis.name].grade != "proved"]
         trials.run(first, last, due, late)
         for axis in due:
-            best = _best(prober, trials.steered(axis), axis, late)
+            best = None if late() else _best(prober, trials.steered(axis), axis, late)
             if best is not None:
-                out[axis.name] = best
+                out[axis.name] = max(best, out.get(axis.name, best), key=lambda byte: byte.rank)
     return out
 
 
@@ -222,7 +222,9 @@ def _poke(prober: Prober, byte: _Byte, others: list[int], axis: Axis) -> None:
         here = int(prober.bytes_at(moment, [byte.offset])[0])
         near = byte.steered.values[np.abs(byte.steered.values.astype(np.int64) - here) <= REACH]
         near = near[near != here]
-        if len(byte.moved) >= SHOWN or len(near) < 3:
+        if len(byte.moved) >= SHOWN or byte.poked >= SHOWN and not byte.moved:
+            break
+        if len(near) < 3:
             continue
         picked = near[np.unique(np.linspace(0, len(near) - 1, POKES).round().astype(np.int64))]
         values = np.concatenate([[here], picked.astype(np.int64)])
@@ -239,9 +241,7 @@ def _poke(prober: Prober, byte: _Byte, others: list[int], axis: Axis) -> None:
             after = ran.ram.astype(np.int64)  # [values, looks, others]
             written = signed(values - here)[:, None, None]
             taken = (np.abs(signed(after - after[:1]) - written) <= KEPT).mean(axis=0) >= 0.7
-            byte.followed |= {
-                o for o, all_ in zip(others, taken[:2].all(axis=0), strict=True) if all_
-            }
+            byte.followed |= {others[n] for n in np.flatnonzero(taken[:2].all(axis=0))}
             if not taken[:2, own].all():
                 break  # the game writes it anew
             steps = signed(after[:, :, own] - after[0, :, own])

@@ -75,10 +75,10 @@ class Trials:
         kept = np.flatnonzero(saved).astype(np.int32)
         self.kept = kept[~np.isin(kept, list(known))]
         self.moments = sampled(prober.recording, most)
-        self._order = np.zeros((len(axes), most, len(self.kept)), np.int64)
+        self._order = np.zeros((len(axes), most, len(self.kept)), np.int8)
         self._flipped = np.zeros(most, np.bool_)
-        self._moved = np.zeros((len(axes), len(self.kept)), np.int64)
-        self._ends: dict[tuple[int, int], Bytes] = {}
+        self._moved = np.zeros((len(axes), len(self.kept)), np.int8)
+        self._ends: dict[tuple[int, int, int], Bytes] = {}  # axis, state, column → of each future
 
     def run(self, first: int, last: int, axes: Sequence[Axis], late: Late) -> None:
         """Run some axes' futures from states *first* to before *last*."""
@@ -91,9 +91,10 @@ class Trials:
                 n, state = self.axes.index(axis), self.prober.state(self.moments[number])
                 flip = bool(self._flipped[number])
                 ran = steer(self.prober.core, state, axis, flip, self.kept)
-                self._order[n, number] = in_order(ran.ram)
-                self._ends[n, number] = ran.ram[:, 1]
-                steps = (np.diff(ran.ram[:, 1], axis=0) != 0).sum(axis=0)
+                order = self._order[n, number] = in_order(ran.ram)
+                for column in np.flatnonzero(order).tolist():
+                    self._ends[n, number, column] = ran.ram[:, 1, column].copy()
+                steps = (ran.ram[1:, 1] != ran.ram[:-1, 1]).sum(axis=0)
                 self._moved[n] += steps >= LEAST_STEPS
 
     def steered(self, axis: Axis) -> list[Steered]:
@@ -110,7 +111,7 @@ class Trials:
         for column in np.flatnonzero(good)[np.argsort(-most[good], kind="stable")].tolist():
             turned = bool(down[n, column] > up[n, column])
             rows = np.flatnonzero(order[n, :, column] * (-1 if turned else 1) > 0).tolist()
-            ends = np.array([self._ends[n, row][:, column] for row in rows], np.int64)
+            ends = np.array([self._ends[n, row, column] for row in rows], np.int64)
             spread = int(np.abs(signed(np.diff(ends, axis=1)).sum(axis=1)).max())
             moments, moved = [self.moments[row] for row in rows], int(self._moved[n, column])
             values, offset = np.unique(ends).astype(np.uint8), int(self.kept[column])
@@ -172,22 +173,22 @@ def steer(
     return Branches(ram, hashes, pictures)
 
 
-def in_order(ram: Bytes) -> NDArray[np.int64]:
+def in_order(ram: Bytes) -> NDArray[np.int8]:
     """Tell which bytes end in the order of their futures.
 
     Args:
         ram: uint8 [futures, 2, kept]: the bytes two frames before the end, and at the end.
 
     Returns:
-        int64 [kept]: 1 rising, -1 falling, 0 out of order or still. A wrap at 256 is no break.
+        int8 [kept]: 1 rising, -1 falling, 0 out of order or still. A wrap at 256 is no break.
     """
-    steps = signed(np.diff(ram[:, 1].astype(np.int64), axis=0))
-    last = np.abs(signed(np.diff(ram.astype(np.int64), axis=1)[:, 0]))
+    steps = (ram[1:, 1] - ram[:-1, 1]).view(np.int8)  # RAM may be megabytes
+    last = (ram[:, 1] - ram[:, 0]).view(np.int8)
     # A fraction that turns over in every frame can look slow from future to future.
-    calm = last.max(axis=0) <= np.abs(steps).max(axis=0, initial=1)
-    up = (steps >= 0).all(axis=0) & ((steps > 0).sum(axis=0) >= LEAST_STEPS) & calm
-    down = (steps <= 0).all(axis=0) & ((steps < 0).sum(axis=0) >= LEAST_STEPS) & calm
-    return np.asarray(up.astype(np.int64) - down, np.int64)
+    far, near = (np.abs(part.astype(np.int16)).max(axis=0, initial=1) for part in (steps, last))
+    up = (steps >= 0).all(axis=0) & ((steps > 0).sum(axis=0) >= LEAST_STEPS)
+    down = (steps <= 0).all(axis=0) & ((steps < 0).sum(axis=0) >= LEAST_STEPS)
+    return np.asarray((up.astype(np.int8) - down.astype(np.int8)) * (near <= far), np.int8)
 
 
 def signed(difference: NDArray[Any]) -> NDArray[np.int64]:
