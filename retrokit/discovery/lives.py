@@ -201,7 +201,7 @@ def _contradicted(prober: Prober, lives: Lives) -> bool:
     """Tell whether recorded games went on after what should be their end."""
     core, recording = prober.core, prober.recording
     core.load(recording.state)
-    before = measure_control(core)
+    before = measure_control(core, lives.evidence["control"]["by"])
     if before.variety < PLAY_LATER or lives.last == lives.low:
         return False
     over = lives.read(recording.series(lives.offset)) == lives.last
@@ -273,7 +273,7 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
             witness.shows(
                 "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
             )
-            return _proved(prober, suspect, moment, after, low, (alive.variety, more.variety))
+            return _proved(prober, suspect, moment, after, low, (alive, more))
     return None
 
 
@@ -309,7 +309,8 @@ def _in_control(
             if higher.variety < PLAY_LATER or higher.steers < alive.steers:
                 continue
             # Where control comes and goes by itself, its loss would prove nothing.
-            if all(lost for lost, _ in controls(core, state, judged, _looks(end), raised, alive)):
+            later = _looks(end)[1:]
+            if all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
                 continue
             out.append((end, judged, alive, higher))
             break
@@ -365,12 +366,17 @@ def _proved(
     moment: Moment,
     after: int,
     low: int,
-    control: tuple[int, int],
+    control: tuple[Control, Control],
 ) -> Lives:
     unit = suspect.unit
     mask, shift = _bits(unit, prober.recording)
     evidence = {
-        "control": {"untouched": control[0], "one_more": control[1], "last": "gone"},
+        "control": {
+            "by": control[0].kind,
+            "untouched": control[0].variety,
+            "one_more": control[1].variety,
+            "last": "gone",
+        },
         "poked": low,
         "after_last_loss": after,
         "episode": moment.episode,
