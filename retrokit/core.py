@@ -20,10 +20,10 @@ from . import savestate
 from .content import Content
 from .errors import CoreError, CoreStateError, LoadRefused, NoMemory, SavestateRefused, UserError
 from .host import binding
-from .host.binding import Branches, CoreInfo, Region, check, ffi, lib
+from .host.binding import Branches, CoreInfo, Counts, Region, check, ffi, lib
 from .systems import CoreSpec, FoundCore
 
-__all__ = ["Branches", "Core", "CoreInfo", "Region", "Span"]
+__all__ = ["Branches", "Core", "CoreInfo", "Counts", "Region", "Span"]
 Bytes = NDArray[np.uint8]
 SAVESTATE = "SAVESTATE"
 STATE_REGION = Region(lib.RK_SAVESTATE_REGION, SAVESTATE, 0, 0, 0)
@@ -339,7 +339,6 @@ class Core:
         buttons: NDArray[np.uint16],
         kept: NDArray[np.int32] | None = None,
         *,
-        changes: NDArray[np.uint32] | None = None,
         every: int = 0,
         size: tuple[int, int] = (0, 0),
     ) -> tuple[Bytes, NDArray[np.uint16]]:
@@ -348,7 +347,6 @@ class Core:
         Args:
             buttons: uint16 [frames] RetroPad masks of port 0.
             kept: int32 [kept] offsets into the selected regions; None keeps no RAM.
-            changes: uint32 [ram_size], += 1 for each frame in which a byte changed; or None.
             every: Keep a picture every so many frames; 0 keeps none.
             size: Width and height of those pictures; the core's own is cut or padded to it.
 
@@ -356,10 +354,11 @@ class Core:
             ram uint8 [frames, kept] after each frame; pictures uint16 [frames // every, h, w].
         """
         checked = None if kept is None else self._offsets(kept)
-        counted = None if changes is None else (changes.dtype.char, changes.shape)
-        if counted not in (None, ("I", (self.ram_size,))):
-            raise ValueError(f"changes must be uint32 [{self.ram_size}]")
-        return binding.record(self._alive(), buttons, checked, changes, every, size)
+        return binding.record(self._alive(), buttons, checked, every, size)
+
+    def count(self, buttons: NDArray[np.uint16], counts: Counts) -> None:
+        """Run one button log; add to ``counts``, of `ram_size` bytes, how each of them moves."""
+        binding.count(self._alive(), buttons, counts, self.ram_size)
 
     def branch(
         self,

@@ -190,3 +190,10 @@ class Team(Core):
             yield first
             for future in theirs:
                 yield future.result()
+
+
+def each(core: Core, function: Callable[[Core, T], R], items: Sequence[T]) -> Iterator[R]:
+    """Yield ``function(instance, item)`` in the items' order, with all instances of a team."""
+    if isinstance(core, Team):
+        return core.map(function, items)
+    return (function(core, item) for item in items)

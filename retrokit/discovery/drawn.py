@@ -14,6 +14,7 @@ from .poke import Moment, Prober, Unit
 
 LARGEST = 1 << 14  # bytes of RAM that are gone through
 GROUP = 16  # bytes that are poked at once; most draw nothing
+MAP = 8  # so many groups in a row that draw are the screen's own memory, or the sprites'
 SMALL = 512  # RAM up to this size is poked byte by byte
 WHEN = (90, 400)  # frames into an episode
 
@@ -47,7 +48,10 @@ def drawn_digits(prober: Prober) -> list[Digit]:
 
 
 def _drawing(prober: Prober, offsets: Sequence[int], moment: Moment) -> list[int]:
-    """Return the bytes of those groups that change the picture when poked together."""
+    """Return the bytes of those groups that change the picture when poked together.
+
+    The screen's own memory is left out: what is drawn there is a copy.
+    """
     padded = np.full(-(-len(offsets) // GROUP) * GROUP, -1, np.int64)
     padded[: len(offsets)] = offsets
     groups = padded.reshape(-1, GROUP)
@@ -55,10 +59,11 @@ def _drawing(prober: Prober, offsets: Sequence[int], moment: Moment) -> list[int
     low, high = (before & 15) % 9 + 1, (before >> 4) % 9 + 1
     values = np.where(padded >= 0, high << 4 | low, -1).reshape(-1, GROUP)
     _, plain = prober.after(moment, [[-1]], [0])
-    hit: list[int] = []
+    hit: list[bool] = []
     for at in range(0, len(groups), 8 * GROUP):
         part = slice(at, at + 8 * GROUP)
         _, pictures = prober.after(moment, values[part], np.maximum(groups[part], 0))
-        moved = (pictures != plain).any(axis=(1, 2, 3))
-        hit += groups[part][moved].reshape(-1).tolist()
-    return [offset for offset in hit if offset >= 0]
+        hit += (pictures != plain).any(axis=(1, 2, 3)).tolist()
+    runs = np.split(np.flatnonzero(hit), np.flatnonzero(np.diff(np.flatnonzero(hit)) > 1) + 1)
+    few = [number for run in runs if len(run) < MAP for number in run]
+    return [offset for offset in groups[few].reshape(-1).tolist() if offset >= 0]

@@ -37,11 +37,11 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
     Returns:
         ``proved`` where behaviour, a joint poke at two rises and the screen agree. A number that
         rose once or twice, or in one episode only, or that falls, takes `MANY` digits; one that
-        never moved is at most ``likely``.
+        never moved is at most ``likely``, and only where it stands at 0: others are high scores.
     """
     filmed = 3 * proof.film >= proof.shown
     if not moved.rises and not moved.falls:
-        told = proof.film == proof.shown >= LEAST
+        told = proof.film == proof.shown >= LEAST and moved.highest == 0
         return "likely" if cells >= MANY and whole and told else "unproved"
     account = moved.like_an_account and cells >= MANY
     if moved.falls and not moved.clock and cells > MANY and proof.added == proof.rises > 0:

@@ -17,10 +17,11 @@ from ..core import Span
 from ..errors import UserError
 from ..values import Variable
 from .candidates import Candidate, Series, behaviour, describe, pack, values_of
+from .counters import BUSY
 from .lens import SCALES, number
 from .narrow import Filter, Narrowing, Reading
 from .poke import Moment
-from .record import BUSY, Recording
+from .record import Recording
 
 SLACK_S = 0.1  # how well a person can stop a film; a frame is exact
 AWAY_S = 3.0  # how far off what nearly fits may be

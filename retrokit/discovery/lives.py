@@ -230,7 +230,8 @@ def _in_control(
             if higher.variety < PLAY_LATER or higher.steers < alive.steers:
                 continue
             # Where control comes and goes by itself, its loss would prove nothing.
-            if all(lost for lost, _ in controls(core, state, judged, _looks(end), raised, alive)):
+            later = _looks(end)[1:]
+            if all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
                 continue
             out.append((end, judged, alive, higher))
             break

@@ -1,30 +1,30 @@
 """Recordings: seeded random play from one savestate, the RAM that can matter, and every state.
 
 Episodes all start from the same savestate, so their beginnings are known boundaries, and a state
-before any frame is had again by replaying a few buttons from a checkpoint.
+before any frame is had again by replaying a few buttons from a checkpoint. What a recording holds
+is bounded, whatever the size of RAM and of savestates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Core
+from ..core import SAVESTATE, Core
 from ..policy import random_play, style_of
-from ..team import Team
+from ..team import each
+from .counters import counted, likeliest
+from .states import States, spacing
 
 Report = Callable[[float], None]
 # Number of the episode, offsets of the bytes kept, buttons [frames], ram [frames, kept].
 Keep = Callable[[int, NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]], None]
 KEEP_ALL = 1 << 14  # RAM up to this size is kept whole; larger RAM is first counted, then kept
-BUSY = 0.25  # a byte that changes in more frames than this is no counter on a screen
-MOST_KEPT = 1 << 13
-CHECKPOINT_BYTES = 192 << 20
+KEPT_BYTES = 72 << 20  # of a recording; a search may make three
+CHECKPOINT_BYTES = 64 << 20
 
 
 @dataclass
@@ -34,7 +34,8 @@ class Recording:
     Attributes:
         state: Savestate every episode starts from.
         buttons: uint16 [episodes, frames].
-        ram: uint8 [episodes, frames, kept]: the bytes after each frame.
+        ram: uint8 [episodes, frames, kept]: the bytes after each frame; those of one offset lie
+            together.
         initial: uint8 [ram_size]: all selected bytes in ``state``.
         offsets: int32 [kept], ascending, into the core's selected regions.
         styles: Name of the way of playing, per episode.
@@ -51,7 +52,7 @@ class Recording:
     offsets: NDArray[np.int32]
     styles: list[str]
     every: int
-    checkpoints: list[list[bytes]] = field(repr=False)
+    checkpoints: list[Sequence[bytes]] = field(repr=False)
     ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     saved: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
@@ -67,7 +68,7 @@ class Recording:
 
         What a demo does after the end, often in the same bytes, is then no event and no rise.
         """
-        ram = self.ram.copy()
+        ram = self.ram.copy(order="K")
         for episode, end in enumerate(ends.tolist()):
             last = ram[episode, end - 1] if end else self.initial[self.offsets]
             ram[episode, end:] = last
@@ -97,10 +98,12 @@ class Recording:
 
     def changes(self) -> NDArray[np.float64]:
         """Return the share of frames in which each kept byte changed, float64 [kept]."""
-        first = np.broadcast_to(self.initial[self.offsets], (self.episodes, 1, len(self.offsets)))
-        moved = (self.ram[:, :1] != first).sum(axis=(0, 1))
-        moved = moved + (self.ram[:, 1:] != self.ram[:, :-1]).sum(axis=(0, 1))
-        return np.asarray(moved / self.buttons.size, np.float64)
+        out = np.zeros(len(self.offsets), np.float64)
+        for column, first in enumerate(self.initial[self.offsets].tolist()):
+            byte = self.ram[:, :, column]
+            moved = np.count_nonzero(byte[:, 1:] != byte[:, :-1])
+            out[column] = moved + np.count_nonzero(byte[:, 0] != first)
+        return out / self.buttons.size
 
 
 def record(
@@ -117,6 +120,7 @@ def record(
     keep: Keep = lambda number, offsets, buttons, ram: None,
     offsets: NDArray[np.int32] | None = None,
     known: NDArray[np.uint16] | None = None,
+    every: int = 0,
 ) -> Recording:
     """Play at random and keep the RAM.
 
@@ -134,10 +138,11 @@ def record(
         offsets: Bytes to keep, as an earlier recording did; None chooses them.
         known: uint16 [<= episodes, frames]: the first episodes' buttons where an earlier recording
             has them; they are played again, for their checkpoints.
+        every: Frames between checkpoints, as an earlier recording has them; 0 chooses.
 
     Returns:
-        The recording. RAM above 16 KiB is played twice: once to count which bytes change seldom
-        enough to be a counter, once to keep those, so that memory stays bounded.
+        The recording. RAM above 16 KiB is played twice: once to count how every byte moves, once to
+        keep those that can be counters.
     """
     styles = [style_of(first + n) for n in range(episodes)]
     buttons = np.stack(
@@ -148,50 +153,49 @@ def record(
     )
     if known is not None:
         buttons[: len(known)] = known
-    every = max(12, -(-len(state) * buttons.size // CHECKPOINT_BYTES))
-    size = core.ram_size
-    passes = 1 if size <= KEEP_ALL or offsets is not None else 2
-    total, finished = passes * buttons.size, 0
+    size, given = core.ram_size, offsets is not None
+    twice = not given and size > KEEP_ALL
+    finished = 0
 
-    def play(core: Core, log: NDArray[np.uint16], kept: NDArray[np.int32] | None) -> Any:
-        changes = np.zeros(size, np.uint32) if kept is None else None
+    def advance(frames: int) -> None:
+        nonlocal finished
+        finished += frames
+        report(finished / ((1 + twice) * buttons.size))
+
+    def play(core: Core, log: NDArray[np.uint16]) -> tuple[NDArray[np.uint8], Sequence[bytes]]:
         parts = []
 
         def run(piece: NDArray[np.uint16]) -> None:
-            nonlocal finished
-            parts.append(core.record(piece, kept, changes=changes)[0])
-            finished += len(piece)
-            report(finished / total)
+            parts.append(core.record(piece, offsets)[0])
+            advance(len(piece))
 
-        points = states_along(core, state, log, every, run, keep=kept is not None)
-        return np.concatenate(parts), points, changes
+        points = states_along(core, state, log, every, run)
+        return np.concatenate(parts), points
 
     def initial_of(core: Core, _: None) -> NDArray[np.uint8]:
         core.load(state)
         return core.read()
 
-    given = offsets is not None
-    initial, *others = _each(core, initial_of, [None] * len(buttons))
-    if offsets is None and passes == 1:
+    initial, *others = each(core, initial_of, [None] * len(buttons))
+    if twice:
+        counts = counted(core, state, buttons, advance)
+        offsets = likeliest(counts, buttons.size, KEPT_BYTES // buttons.size)
+        del counts
+    elif not given:
         offsets = np.arange(size, dtype=np.int32)
-    elif offsets is None:
-        changes = sum(part[2] for part in _each(core, partial(play, kept=None), list(buttons)))
-        offsets = np.flatnonzero((changes > 0) & (changes <= BUSY * buttons.size)).astype(np.int32)
-        if len(offsets) > MOST_KEPT:  # the calmest are the likeliest counters
-            calm = np.argsort(changes[offsets], kind="stable")[:MOST_KEPT]
-            offsets = np.sort(offsets[calm])
+    every = every or spacing(core, state, buttons[0], buttons.size, CHECKPOINT_BYTES)
     saved = saved_bytes(core, state)
+    assert offsets is not None
     if not given:  # memory that nothing initialises differs between instances and means nothing
         alike = np.all([initial[offsets] == other[offsets] for other in others], axis=0)
         offsets = offsets[alike & saved[offsets]]
-    episodes_ram, checkpoints = [], []
-    for number, (ram, points, _) in enumerate(
-        _each(core, partial(play, kept=offsets), list(buttons))
-    ):
-        episodes_ram.append(ram)
+    # The bytes of one offset lie together: whoever reads them reads them over time.
+    ram = np.empty((len(offsets), *buttons.shape), np.uint8).transpose(1, 2, 0)
+    checkpoints = []
+    for number, (rows, points) in enumerate(each(core, play, list(buttons))):
+        ram[number] = rows
         checkpoints.append(points)
-        keep(number, offsets, buttons[number], ram)
-    ram = np.stack(episodes_ram)
+        keep(number, offsets, buttons[number], rows)
     return Recording(
         state,
         buttons,
@@ -211,9 +215,7 @@ def states_along(
     log: NDArray[np.uint16],
     every: int,
     run: Callable[[NDArray[np.uint16]], object] | None = None,
-    *,
-    keep: bool = True,
-) -> list[bytes]:
+) -> Sequence[bytes]:
     """Play an episode; return the savestates before frames 0, every, 2·every and so on.
 
     Each is saved *and* restored, since a restored run can differ from a continued one.
@@ -224,14 +226,13 @@ def states_along(
         log: uint16 [frames]: its buttons.
         every: Frames between savestates.
         run: What runs each piece of the log; None just runs it.
-        keep: Make savestates at all; without them the episode is played in one go.
     """
     core.load(state)
-    points = []
+    points = States(state)
     for at in range(0, len(log), every):
-        if keep:
-            points.append(core.save())
-            core.load(points[-1])
+        here = core.save()
+        points.append(here)
+        core.load(here)
         (run or core.record)(log[at : at + every])
     return points
 
@@ -240,22 +241,19 @@ def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:
     """Return which bytes of the selected regions a savestate brings back, bool [ram_size].
 
     A poke into any other would outlive its experiment and change all that follow. It is tried on
-    an instance of its own, which is thrown away.
+    an instance of its own, which is thrown away; a savestate that is used as memory is one anyway.
     """
+    where = [np.arange(s.start, s.start + s.size) for s in core.spans if s.region != SAVESTATE]
+    offsets = np.concatenate([*where, np.zeros(0, np.int64)]).astype(np.int32)
+    saved = np.ones(core.ram_size, np.bool_)
     with Core.open(core.found, core.content) as fresh:
         fresh.run(1)  # some cores cannot restore before
         fresh.load(state)
         before = fresh.read()
-        fresh.poke(range(len(before)), (before ^ 0xFF).tolist())
+        fresh.poke(offsets.tolist(), (before[offsets] ^ 0xFF).tolist())
         fresh.load(state)
-        return np.asarray(fresh.read() == before, np.bool_)
-
-
-def _each(core: Core, function: Callable[[Core, Any], Any], items: list[Any]) -> Iterable[Any]:
-    """Return the function's results for all items, from all instances of a team."""
-    if isinstance(core, Team):
-        return core.map(function, items)
-    return (function(core, item) for item in items)
+        saved[offsets] = (fresh.read() == before)[offsets]
+    return saved
 
 
 def join(first: Recording, second: Recording) -> Recording:

@@ -246,8 +246,6 @@ def _judged(
     recording = prober.recording
     series, start = values_of(recording, variable, offsets)
     moved = behaviour(series, start)
-    if not moved.rises and not moved.falls and len(offsets) < 2:
-        return None
     if not cells:
         cells = max(2, len(str(moved.highest // 10**line.zeros)))
     packed, _ = pack(variable)
@@ -255,6 +253,8 @@ def _judged(
     proof = prove(prober, offsets, packed, line, moments, seed)
     presses = counts_presses(prober, moved, offsets, taps, seed)
     graded = grade(moved, cells, whole, presses, proof)
+    if not moved.rises and not moved.falls and graded == "unproved":
+        return None  # a constant
     evidence: dict[str, Any] = {
         "grade": graded,
         "behaviour": describe(moved),

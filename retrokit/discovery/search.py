@@ -233,6 +233,7 @@ class _Hunt:
                 keep=partial(self._keep, first),
                 offsets=offsets if recording is None else recording.offsets,
                 known=known if len(known) else None,
+                every=0 if recording is None else recording.every,
             )
             recording = more if recording is None else join(recording, more)
             self._spend("record", clock)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,41 @@ class Branches(NamedTuple):
     ram: Bytes  # [branches, captures, kept]
     hashes: NDArray[np.uint64]  # [branches, captures]
     pictures: NDArray[np.uint16]  # [branches, captures, height, width], upright RGB565
+
+
+class Counts(NamedTuple):
+    """How every selected byte moved in the frames of `Core.count`, added up over several calls.
+
+    Memory is compared in lines of 64 bytes. A byte's change is *alone* where at most half of its
+    line changes with it, and goes *back* where it undoes the byte's last change alone. An episode
+    begins with what the bytes are in ``before``.
+    """
+
+    changes: NDArray[np.uint32]  # [bytes]: frames in which it changed, but not all of its line
+    alone: NDArray[np.uint32]  # [bytes]: of those, the ones alone
+    back: NDArray[np.uint32]  # [bytes]: of those alone, the ones that go back
+    steps: NDArray[np.uint64]  # [bytes]: a bit for each step of those alone, modulo 64
+    before: NDArray[np.uint8]  # [bytes]: its value before its last change alone
+    whole: NDArray[np.uint32]  # [lines]: frames in which all of the line changed
+    most: int  # a line all of whose bytes changed in more frames is counted no further
+
+    @classmethod
+    def of(cls, size: int, most: int) -> Self:
+        """Return counts of nothing yet, for so many bytes."""
+        changes, alone, back = (np.zeros(size, np.uint32) for _ in range(3))
+        steps, before = np.zeros(size, np.uint64), np.zeros(size, np.uint8)
+        return cls(changes, alone, back, steps, before, np.zeros(size // 64, np.uint32), most)
+
+    @property
+    def added(self) -> tuple[NDArray[np.uint32], ...]:
+        """The arrays that several counts of the same bytes are added up by."""
+        return self.changes, self.alone, self.back, self.whole
+
+    def total(self) -> NDArray[np.uint32]:
+        """Return the frames in which each byte changed, uint32 [bytes]."""
+        out = self.changes.copy()
+        out[: 64 * len(self.whole)] += np.repeat(self.whole, 64)
+        return out
 
 
 SMALL_MAP = 1 << 16  # descriptors beyond SYSTEM_RAM are searched only up to this size
@@ -209,7 +244,6 @@ def record(
     host: Any,
     buttons: NDArray[np.uint16],
     kept: NDArray[np.int32] | None,
-    changes: NDArray[np.uint32] | None,
     every: int,
     size: tuple[int, int],
 ) -> tuple[Bytes, NDArray[np.uint16]]:
@@ -229,7 +263,7 @@ def record(
             pointer("int32_t[]", kept),
             n_kept,
             pointer("uint8_t[]", ram),
-            pointer("uint32_t[]", changes),
+            ffi.NULL,
             every,
             pointer("uint16_t[]", pictures),
             size[0],
@@ -237,6 +271,18 @@ def record(
         )
     )
     return ram, pictures
+
+
+def count(host: Any, buttons: NDArray[np.uint16], counts: Counts, size: int) -> None:
+    """Run one button log and count how ``size`` selected bytes move; see `Core.count`."""
+    if any(len(array) != size for array in counts[:5]):
+        raise ValueError(f"counts must be of {size} bytes")
+    buttons = np.ascontiguousarray(buttons, np.uint16)
+    raw = ffi.new("rk_counts *", {"most": counts.most})
+    held = [pointer("uint32_t[]", array) for array in counts.added]
+    raw.changes, raw.alone, raw.back, raw.whole = held
+    raw.steps, raw.before = pointer("uint64_t[]", counts.steps), pointer("uint8_t[]", counts.before)
+    check(lib.rk_count(host, len(buttons), pointer("uint16_t[]", buttons), raw))
 
 
 def branch(

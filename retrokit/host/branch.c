@@ -3,29 +3,22 @@
 #include <string.h>
 #include "internal.h"
 
-static void press(rk_host *host, uint16_t buttons) {
-    memset(host->buttons, 0, sizeof host->buttons);
-    host->buttons[0] = buttons;
-}
-
 int rk_record(rk_host *host, uint32_t frames, const uint16_t *buttons, const int32_t *kept,
               uint32_t n_kept, uint8_t *ram, uint32_t *changes, uint32_t every, uint16_t *pictures,
               uint32_t width, uint32_t height) {
     if (!host->loaded) return rk_fail("nothing is loaded");
-    bool want_ram = ram || changes;
     uint64_t total = 0;
     for (int i = 0; i < host->n_selected; i++) total += host->selected_size[i];
     if (changes) rk_gather(host, host->previous);
     for (uint32_t f = 0; f < frames; f++) {
         bool see = pictures && every && (f + 1) % every == 0;
-        press(host, buttons[f]);
+        rk_press(host, buttons[f]);
         rk_step(host, see);
-        if (want_ram) rk_gather(host, host->scratch);
-        if (ram) rk_keep(host->scratch, kept, n_kept, ram + (size_t)f * n_kept);
+        if (ram) rk_keep(rk_look(host), kept, n_kept, ram + (size_t)f * n_kept);
         if (changes) {
+            rk_gather(host, host->scratch);
             for (uint64_t i = 0; i < total; i++) changes[i] += host->scratch[i] != host->previous[i];
-            uint8_t *swap = host->previous;
-            host->previous = host->scratch, host->scratch = swap;
+            memcpy(host->previous, host->scratch, total);
         }
         if (see) rk_picture_565(host, pictures + (size_t)(f / every) * width * height, width, height);
     }
@@ -46,14 +39,11 @@ int rk_branch(rk_host *host, const uint8_t *state, size_t size, uint32_t branche
         uint32_t f = 0;
         for (uint32_t c = 0; c < n_captures; c++) {
             for (; f < captures[c]; f++) {
-                press(host, log[f]);
+                rk_press(host, log[f]);
                 rk_step(host, (hashes || pictures) && f + 1 == captures[c]);
             }
             size_t at = (size_t)b * n_captures + c;
-            if (ram) {
-                rk_gather(host, host->scratch);
-                rk_keep(host->scratch, kept, n_kept, ram + at * n_kept);
-            }
+            if (ram) rk_keep(rk_look(host), kept, n_kept, ram + at * n_kept);
             if (hashes) hashes[at] = rk_picture_hash(host);
             if (pictures) rk_picture_565(host, pictures + at * width * height, width, height);
         }

@@ -7,7 +7,7 @@ from pathlib import Path
 import cffi
 
 HERE = Path(__file__).parent
-SOURCES = ("host.c", "environment.c", "video.c", "memory.c", "branch.c")
+SOURCES = ("host.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c")
 HEADERS = ("host.h", "internal.h", "libretro.h")
 
 

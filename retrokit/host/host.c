@@ -282,6 +282,11 @@ int rk_step(rk_host *host, bool see) {
     return 1;
 }
 
+void rk_press(rk_host *host, uint16_t buttons) {
+    memset(host->buttons, 0, sizeof host->buttons);
+    host->buttons[0] = buttons;
+}
+
 int rk_run(rk_host *host, uint32_t frames, const uint16_t *buttons, uint32_t ports, int see) {
     if (!host->loaded) return rk_fail("nothing is loaded");
     for (uint32_t p = 0; p < PORTS; p++) host->buttons[p] = p < ports ? buttons[p] : 0;

@@ -44,6 +44,17 @@ typedef struct {
     uint64_t size, flags, start;
 } rk_region;
 
+/* How the selected bytes moved: an array each of all of them, counted on over several calls. */
+typedef struct {
+    uint32_t *changes;     /* frames in which it changed, but not all of its line did */
+    uint32_t *alone;       /* of those, where half of its line at most changed */
+    uint32_t *back;        /* of those alone, back to what it was before its last change alone */
+    uint64_t *steps;       /* bits (new - old) % 64 of those alone */
+    uint8_t *before;       /* what it was before its last change alone */
+    uint32_t *whole;       /* a line of 64 bytes: frames in which all of it changed */
+    uint32_t most;         /* a line whose bytes all changed in more frames is counted no further */
+} rk_counts;
+
 typedef struct { const char *key, *value, *default_value, *values; } rk_option;
 typedef struct { uint32_t port, device, index, id; const char *description; } rk_input;
 
@@ -85,6 +96,9 @@ int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int c
 int rk_record(rk_host *host, uint32_t frames, const uint16_t *buttons, const int32_t *kept,
               uint32_t n_kept, uint8_t *ram, uint32_t *changes, uint32_t every,
               uint16_t *pictures, uint32_t width, uint32_t height);
+
+/* Run one button log and count how every selected byte moves. */
+int rk_count(rk_host *host, uint32_t frames, const uint16_t *buttons, const rk_counts *counts);
 
 /* Futures of one savestate: restore, write the pokes, run, look; once a branch. `buttons`
  * [branches or 1][frames]; `offsets`, `values` [branches][pokes] (offset -1: none); at each of

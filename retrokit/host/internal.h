@@ -72,7 +72,7 @@ struct rk_host {
     size_t sums_bytes;
     int selected[REGIONS], n_selected;
     uint64_t selected_size[REGIONS];
-    uint8_t *scratch, *previous; /* the selected regions in one piece */
+    uint8_t *scratch, *previous; /* the selected regions in one piece: a copy; at the frame before */
     uint8_t *state;              /* for the savestate used as memory */
     size_t state_size;
 };
@@ -94,7 +94,9 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
 /* memory.c */
 uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size);
 int rk_gather(rk_host *host, uint8_t *ram);
+const uint8_t *rk_look(rk_host *host);
 void rk_keep(const uint8_t *ram, const int32_t *kept, uint32_t n, uint8_t *out);
 /* host.c */
 int rk_step(rk_host *host, bool see);
+void rk_press(rk_host *host, uint16_t buttons);
 #endif

@@ -100,6 +100,17 @@ int rk_gather(rk_host *host, uint8_t *ram) {
     return 1;
 }
 
+/* The selected regions in one piece, valid until the core runs: where there is one, no copy. */
+const uint8_t *rk_look(rk_host *host) {
+    if (host->n_selected == 1) {
+        uint64_t size;
+        const uint8_t *data = rk_region_at(host, host->selected[0], &size);
+        if (data && size >= host->selected_size[0]) return data;
+    }
+    rk_gather(host, host->scratch);
+    return host->scratch;
+}
+
 void rk_keep(const uint8_t *ram, const int32_t *kept, uint32_t n, uint8_t *out) {
     for (uint32_t i = 0; i < n; i++) out[i] = ram[kept[i]];
 }

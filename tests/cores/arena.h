@@ -16,6 +16,9 @@
 #ifndef FOE_WAITS
 #define FOE_WAITS 3 /* frames between two of its steps */
 #endif
+#ifndef AT
+#define AT 0 /* where the game's bytes lie in RAM; the first four count frames */
+#endif
 #ifndef LIVES_AT_START
 #define LIVES_AT_START 3
 #endif
@@ -27,7 +30,7 @@ enum {
 };
 enum { START_KEY = 3, UP_KEY, DOWN_KEY, LEFT_KEY, RIGHT_KEY };
 
-static uint8_t *const ram = game.ram;
+static uint8_t *const ram = game.ram + AT;
 static uint16_t field[FIELD_WIDTH * FIELD_HEIGHT];
 
 /* What each core fills in. */

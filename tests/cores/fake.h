@@ -9,7 +9,9 @@
 #include <string.h>
 #include "libretro.h"
 
+#ifndef RAM_BYTES
 #define RAM_BYTES 5120
+#endif
 #define WIDTH 64
 #define HEIGHT 48
 

@@ -9,21 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrokit.discovery.lives import (
-    Control,
-    Lives,
-    _measure,
-    _stays,
-    _suspect,
-    find_lives,
-    play_ends,
-    suspects,
-)
+from retrokit.discovery.lives import Lives, _suspect, find_lives, suspects
 from retrokit.discovery.poke import Unit
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
-TITLE, DYING, OVER = 0, 2, 3
 BLINK, ENERGY, TIMER, BOMBS, MIRROR = 1, 2, 3, 4, 5  # tests/cores/arena_decoys.c
+BELOW, FILLED, STAYS, FIRE_ONLY, MOVES_ON, _, TURNS = range(1, 8)  # tests/cores/arena_ends.c
 SCORE_BYTES = (0x80, 0x81, 0x82)
 DECOYS = ["blink", "energy", "timer", "bombs", "copy"]
 Arena = Callable[..., Any]
@@ -76,42 +67,36 @@ def test_losses_lie_a_lead_after_their_moments() -> None:
     assert {moment.episode for moment in found.losses} == {0, 1}
 
 
-def test_a_clock_weighs_less_than_losses_at_random() -> None:
-    regular = _suspect(Unit(0, "byte"), falling(*range(100, 700, 100), start=8), 8)
-    random = _suspect(Unit(0, "byte"), falling(100, 150, 380, 400, 570, 690, start=8), 8)
-    assert regular is not None and random is not None
-    assert regular.weight < random.weight
+def test_a_fuse_is_no_suspect() -> None:
+    """Fuel burns at equal times; lives are lost when the player is hit."""
+    assert not suspect(falling(*range(100, 700, 100), start=8), 8)
+    assert suspect(falling(100, 150, 380, 400, 570, 690, start=8), 8)
+
+
+def test_what_falls_at_the_same_times_in_every_game_is_no_suspect() -> None:
+    """Whatever was pressed: few falls, at no equal gaps, and yet a clock."""
+    alike, hit = np.full((3, 800), 5, np.int64), np.full((3, 800), 5, np.int64)
+    for game, row in enumerate(hit):
+        for frame in (150, 420):
+            alike[game, frame:] -= 1
+            row[frame + 40 * game :] -= 1
+    assert not suspect(alike, 5)
+    assert suspect(hit, 5)
+
+
+def test_what_is_refilled_again_and_again_is_no_suspect() -> None:
+    """Oxygen and energy fill up before they are empty; a new game begins after none is left."""
+    fills = np.array([3, 3, 2, 1, 3, 2, 3, 2, 1, 3, 3, 2]).repeat(67)[None]
+    games = np.array([3, 3, 2, 1, 0, 3, 2, 1, 0, 3, 3, 2]).repeat(67)[None]
+    uneven = np.delete(np.arange(fills.size), np.arange(80, 140))  # no fuse
+    assert not suspect(fills[:, uneven])
+    assert suspect(games[:, uneven])
 
 
 def test_the_score_can_be_left_out(arena: Arena) -> None:
     _, recording, _ = arena("arena_bcd")
     assert LIVES in {s.unit.offset for s in suspects(recording)}
     assert LIVES not in {s.unit.offset for s in suspects(recording, [LIVES])}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "gone"),
-    [
-        (Control(16, True), Control(1, False), True),
-        (Control(16, True), Control(2, False), True),
-        (Control(16, True), Control(16, False), True),  # a demo, stirred by the port
-        (Control(16, False), Control(16, False), False),
-        (Control(16, True), Control(5, True), False),
-    ],
-)
-def test_control_that_is_gone(before: Control, after: Control, gone: bool) -> None:
-    assert after.gone(before) is gone
-
-
-@pytest.mark.parametrize(("mode", "stays"), [(DYING, False), (TITLE, True)], ids=["dying", "title"])
-def test_control_comes_back_after_a_death_only(arena: Arena, mode: int, stays: bool) -> None:
-    core, recording, _ = arena("arena_bcd", DEATH=220)
-    before = Control(16, True)
-    core.load(recording.state)
-    core.poke([MODE], [mode])
-    core.run(30)
-    assert _measure(core).gone(before)
-    assert _stays(core, before) is stays
 
 
 # -- proof -----------------------------------------------------------------------------------------
@@ -142,6 +127,46 @@ def test_the_last_spare_life_is_not_the_end(arena: Arena) -> None:
     """With 1 written the loss leaves 0, a life to play: only the one after it ends the game."""
     lives = proved(lives_of(arena("arena_bcd", SPARE_LIVES=1, LIVES_AT_START=5)))
     assert lives.last == -1 or lives.cuts_last_life
+
+
+def test_the_last_life_may_be_played_at_minus_one(arena: Arena) -> None:
+    """Written 0 or 1 the loss leaves a life to play."""
+    lives = proved(lives_of(arena("arena_ends", END=BELOW)))
+    assert (lives.last, lives.low, lives.rule) == (-2, -1, "lives == -2")
+    assert lives.signed and not lives.cuts_last_life
+
+
+@pytest.mark.parametrize(
+    ("end", "rule"),
+    [(FILLED, "game_over == 0"), (STAYS, "lives == 1 and game_over == 0")],
+    ids=["filled", "stays"],
+)
+def test_a_counter_that_does_not_tell_the_end_is_helped_by_a_flag(
+    arena: Arena, end: int, rule: str
+) -> None:
+    """Filled at once for the next game it tells nothing; left at 1 it tells too much."""
+    lives = proved(lives_of(arena("arena_ends", END=end, LIVES_AT_START=9, FOE_WAITS=6)))
+    assert (lives.rule, lives.resets) == (rule, end == FILLED)
+    assert lives.flag is not None and lives.flag.offset == MODE
+    assert lives.evidence["game_over"] == {"grade": "likely", "games": 6}
+    assert not lives.cuts_last_life
+
+
+@pytest.mark.parametrize("end", [FIRE_ONLY, MOVES_ON], ids=["no directions", "moves on"])
+def test_control_may_show_by_fire_alone(arena: Arena, end: int) -> None:
+    """There are no directions, or they go on to move the player when the game is over."""
+    played = arena("arena_ends", END=end)
+    lives = proved(lives_of(played))
+    assert lives.evidence["control"]["by"] == "fire"
+    told = played.prober.witness.of(lives)
+    assert [e.claim["fire"] for e in told if e.kind in ("alive", "gone")] == [True] * 3
+
+
+def test_control_that_comes_and_goes_proves_nothing(arena: Arena) -> None:
+    """A bar that costs one's turn: for many seconds nothing obeys, and so it is without the bar."""
+    played = arena("arena_ends", END=TURNS)
+    lives = lives_of(played)
+    assert lives is not None and (lives.offset, lives.grade) == (EXTRA + 1, "unproved")
 
 
 @pytest.mark.parametrize(
@@ -183,42 +208,3 @@ def test_a_long_death_is_no_end(arena: Arena, death: int) -> None:
     assert EXTRA in {s.unit.offset for s in suspects(recording, [LIVES])}
     lives = find_lives(prober, (*SCORE_BYTES, LIVES))
     assert lives is None or lives.grade == "unproved"
-
-
-# -- where play ends -------------------------------------------------------------------------------
-
-
-def game_overs(recording: Any) -> NDArray[np.int64]:
-    over = recording.series(MODE) == OVER
-    assert over.any(axis=1).all()
-    return over.argmax(axis=1) + 1
-
-
-@pytest.mark.parametrize("defines", [{}, {"DEMO_SCORES": 1}], ids=["title", "demo"])
-def test_play_ends_with_the_last_life(arena: Arena, defines: dict[str, int]) -> None:
-    _, recording, prober = played = arena("arena_bcd", **defines)
-    assert np.array_equal(play_ends(prober, lives_of(played)), game_overs(recording))
-
-
-@pytest.mark.parametrize("defines", [{}, {"DEMO_SCORES": 1}], ids=["title", "demo"])
-def test_without_lives_play_ends_where_control_does(arena: Arena, defines: dict[str, int]) -> None:
-    """A little early: between the death and the next checkpoint nothing is to be seen."""
-    _, recording, prober = arena("arena_bcd", **defines)
-    early = game_overs(recording) - play_ends(prober, None)
-    assert (early >= 0).all()
-    assert (early <= 40 + 120 + 2 * recording.every).all()
-
-
-def test_play_that_goes_on_does_not_end(arena: Arena) -> None:
-    _, recording, prober = played = arena("arena_bcd", frames=100)
-    assert (play_ends(prober, lives_of(played)) == 100).all()
-
-
-def test_after_its_end_nothing_moves(arena: Arena) -> None:
-    _, recording, prober = arena("arena_bcd", DEMO_SCORES=1)
-    ends = game_overs(recording)
-    ended = recording.ending(ends)
-    for episode, end in enumerate(ends):
-        assert np.array_equal(ended.ram[episode, :end], recording.ram[episode, :end])
-        assert (ended.ram[episode, end:] == recording.ram[episode, end - 1]).all()
-    assert (recording.ram != ended.ram).any()

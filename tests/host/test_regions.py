@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from retrokit.core import SAVESTATE, Core, Span
+from retrokit.core import SAVESTATE, Core, Counts, Span
 from retrokit.errors import CoreError, NoMemory
 
 Open = Callable[..., Core]
@@ -33,12 +33,14 @@ def test_ram_that_moves_is_found_again(open_fake: Open) -> None:
 def test_whole_loops_follow_moving_ram(open_fake: Open) -> None:
     core = open_fake("moving_ram")
     state = core.save()
-    changes = np.zeros(core.ram_size, np.uint32)
     kept = np.array([0, 77], np.int32)
-    ram, _ = core.record(NONE, kept, changes=changes)
+    ram, _ = core.record(NONE, kept)
     assert (ram[:, 0] == np.arange(1, 61)).all()
-    assert changes[0] == 60
-    assert not changes[1:].any()
+    counts = Counts.of(core.ram_size, 1000)
+    core.load(state)
+    core.count(NONE, counts)
+    assert counts.changes[0] == 60
+    assert not counts.changes[1:].any() and not counts.whole.any()
     pokes = (np.array([[77], [-1]]), np.array([[9], [9]]))
     got = core.branch(state, NONE, [0, 49, 50, 60], pokes=pokes, kept=kept)
     assert (got.ram[:, :, 0] == [0, 49, 50, 60]).all()
