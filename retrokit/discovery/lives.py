@@ -273,7 +273,7 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
             witness.shows(
                 "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
             )
-            return _proved(prober, suspect, moment, after, low, (alive, more))
+            return _proved(prober, suspect, moment, after, low, alive, more)
     return None
 
 
@@ -366,15 +366,16 @@ def _proved(
     moment: Moment,
     after: int,
     low: int,
-    control: tuple[Control, Control],
+    alive: Control,
+    more: Control,
 ) -> Lives:
     unit = suspect.unit
     mask, shift = _bits(unit, prober.recording)
     evidence = {
         "control": {
-            "by": control[0].kind,
-            "untouched": control[0].variety,
-            "one_more": control[1].variety,
+            "by": alive.kind,
+            "untouched": alive.variety,
+            "one_more": more.variety,
             "last": "gone",
         },
         "poked": low,
