@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrokit.discovery.candidates import Behaviour, Candidate, Grade, values_of
+from retrokit.discovery.candidates import Candidate, values_of
 from retrokit.discovery.ends import play_ends
+from retrokit.discovery.grade import known_rises
 from retrokit.discovery.poke import Prober
-from retrokit.discovery.prove import Proof
-from retrokit.discovery.score import _grade, find_score, known_rises, rank
+from retrokit.discovery.score import find_score
 from retrokit.values import Variable
 
 MODE, DEMO, SCORE, COPY, HIGH = 4, 4, 0x80, 0x90, 0xA0  # tests/cores/arena.h
@@ -132,41 +132,3 @@ def test_rises_are_told_by_the_style_of_play(arena: Arena) -> None:
     rises = known_rises(played.recording, candidate)
     assert set(rises) == {"lively", "walking", "firing", "one direction"}
     assert sum(rises.values()) == candidate.behaviour.rises
-
-
-def graded(grade: Grade, weight: float, offset: int) -> Candidate:
-    seen = Behaviour(3, 0, 0, (10,), 0.99, False, 0, 190, 2)
-    evidence = {"grade": grade}
-    return Candidate(Variable((offset,)), (offset,), seen, grade, evidence, weight)
-
-
-@pytest.mark.parametrize(
-    ("like", "cells", "proof", "grade"),
-    [
-        (True, 2, Proof(4, 4, 4, 12, 12), "proved"),
-        (True, 2, Proof(2, 2, 1, 4, 12), "proved"),
-        (False, 6, Proof(4, 4, 4, 12, 12), "unproved"),  # it falls, or ticks
-        (True, 6, Proof(3, 4, 4, 12, 12), "unproved"),  # a copy: once the points were not added
-        (True, 6, Proof(0, 0, 0, 12, 12), "unproved"),  # never tried
-        (True, 1, Proof(4, 4, 4, 12, 12), "likely"),  # one digit has no font partner
-        (True, 6, Proof(1, 1, 1, 12, 12), "likely"),
-        (True, 6, Proof(4, 4, 4, 0, 12), "likely"),  # the film never showed it
-        (True, 6, Proof(4, 4, 0, 0, 12), "unproved"),  # nor did a poke
-    ],
-)
-def test_grades(like: bool, cells: int, proof: Proof, grade: str) -> None:
-    assert _grade(like, cells, proof) == grade
-
-
-def test_only_one_number_can_be_the_score() -> None:
-    ranked = rank(
-        [
-            graded("unproved", 9, 1), graded("likely", 1, 2),
-            graded("proved", 2, 3), graded("proved", 3, 4),
-        ]
-    )  # fmt: skip
-    assert [c.offsets[0] for c in ranked] == [4, 3, 2, 1]
-    assert [c.grade for c in ranked] == ["proved", "likely", "likely", "unproved"]
-    assert ranked[1].evidence["grade"] == "likely"
-    assert "note" in ranked[1].evidence
-    assert rank([]) == []
