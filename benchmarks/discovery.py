@@ -47,7 +47,7 @@ def one(truth: Truth, seed: int) -> dict[str, Any]:
         found = core_for(content.system)
         answer = sandbox.call(search, (content, found, Settings(seed=seed)), on_event=keep)
     except RetrokitError as error:
-        return row | {"error": str(error)[:300], "seconds": round(time.perf_counter() - began, 1)}
+        return row | {"error": str(error)[-600:], "seconds": round(time.perf_counter() - began, 1)}
     row["seconds"] = round(time.perf_counter() - began, 1)
     row["stages"] = {name: round(value, 1) for name, value in answer.timings.items()}
     row["start"] = answer.start_buttons

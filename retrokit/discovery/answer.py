@@ -158,6 +158,10 @@ class Answer:
             "seed": self.settings.seed,
             "score": best.evidence,
         }
+        for other in self.candidates[1:]:
+            if other.grade == "proved":  # in a game for two
+                variables["rival_score"], evidence["rival_score"] = other.variable, other.evidence
+                break
         if self.lives is not None and self.lives.grade != "unproved":
             region, addr = place(self.lives.offset, self.spans)
             variables["lives"] = Variable(

@@ -21,10 +21,11 @@ from ..team import Team
 from .answer import Answer
 from .bundle import Experiment
 from .candidates import Candidate, values_of
-from .lives import LEAD, WAITS, Lives
+from .lives import WAITS, Lives
 from .poke import Moment, Prober
 from .record import Recording, join, record
 from .search import EPISODES
+from .suspects import LEAD
 from .tape import Origin
 
 Emit = Callable[[Any], None]

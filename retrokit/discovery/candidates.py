@@ -105,7 +105,7 @@ def behaviour(series: Series, start: int) -> Behaviour:
         steps=tuple(int(size) for size in sizes[order][:8]),
         drops=tuple(int(size) for size in lost[common][:8]),
         still=float((steps == 0).mean()),
-        clock=bool(regular and len(sizes) <= 2),
+        clock=bool(regular and len(sizes) <= 2 and up.any(axis=1).all()),  # it ticks in every game
         lowest=int(full.min()),
         highest=int(full.max()),
         scoring=int(up.any(axis=1).sum()),

@@ -99,12 +99,18 @@ def _chain(run: list[list[Digit]], pitch: float) -> Chain:
     digits = {}
     for step, column in zip(steps, run, strict=True):
         digits[step] = max(column, key=lambda d: (len(d.cell.glyphs), d.unit.kind == "low"))
-    return Chain(digits, Line(_font([d.cell for d in digits.values()]), pitch))
+    return Chain(digits, _line(digits, pitch))
 
 
-def _font(cells: list[Cell]) -> Cell:
-    """Return the rightmost cell with glyphs it lacks (a blanked zero) taken from its like."""
-    head = max(cells, key=lambda cell: cell.right)
+def _line(digits: dict[int, Digit], pitch: float) -> Line:
+    cells = {place: digit.cell for place, digit in digits.items()}
+    own = {place: _font([cell, *cells.values()], cell) for place, cell in cells.items()}
+    return Line(_font(list(cells.values())), pitch, own=own)
+
+
+def _font(cells: list[Cell], head: Cell | None = None) -> Cell:
+    """Return a cell, the rightmost, with glyphs it lacks (a blanked zero) taken from its like."""
+    head = head or max(cells, key=lambda cell: cell.right)
     glyphs = {digit: glyph for digit, glyph in head.glyphs.items() if glyph.any()}
     for cell in cells:
         if (cell.bottom - cell.top, cell.width) == (head.bottom - head.top, head.width):
@@ -121,8 +127,7 @@ def parts(chain: Chain) -> list[Chain]:
     out = []
     for run in runs if len(runs) > 1 else []:
         digits = {int(at - run[0]): chain.digits[int(at)] for at in run}
-        font = _font([d.cell for d in digits.values()])
-        out.append(Chain(digits, Line(font, chain.line.pitch)))
+        out.append(Chain(digits, _line(digits, chain.line.pitch)))
     return sorted(out, key=lambda part: -len(part.digits))
 
 

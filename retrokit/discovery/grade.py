@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from .candidates import Behaviour, Candidate, Grade, values_of
+from .chains import on_one_line
 from .film import film
 from .poke import Moment, Prober
 from .prove import Proof
 from .record import Recording
+from .screen import FONT_AGREES, same_font
 
 MANY = 4  # digits by which a number is told from counters, levels and clocks
 LEAST = 3  # pictures of play that must show a number which never moved
@@ -18,6 +20,7 @@ TAP = 3  # frames
 ANSWER = 8  # frames within which a counter of presses counts one
 COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
+RIVAL = "two numbers of one kind on one line: one is the other player's"
 _ORDER = {"proved": 0, "likely": 1, "unproved": 2}
 
 
@@ -98,18 +101,34 @@ def _rested(prober: Prober, moment: Moment) -> bytes:
 
 
 def rank(found: list[Candidate]) -> list[Candidate]:
-    """Order candidates by grade and weight; only one number can be the score."""
+    """Order candidates by grade and weight; only one number, or one a player, can be the score."""
     found = sorted(found, key=lambda c: (_ORDER[c.grade], -c.weight))
     first: dict[frozenset[int], Candidate] = {}
     for candidate in found:  # one number drawn twice is one candidate
         first.setdefault(frozenset(candidate.offsets), candidate)
     found = list(first.values())
     for candidate in found[1:]:
-        if candidate.grade == "proved":
+        if candidate.grade == "proved" and _is_rival(candidate, found[0]):
+            candidate.evidence["note"] = RIVAL
+        elif candidate.grade == "proved":
             candidate.grade = "likely"
             candidate.evidence["grade"] = "likely"
             candidate.evidence["note"] = "another counter on the screen is proved and weighs more"
     return found
+
+
+def _is_rival(candidate: Candidate, best: Candidate) -> bool:
+    """Tell the other player's score: the same digits in the same font on the same line."""
+    ours, theirs = best.line, candidate.line
+    if ours is None or theirs is None:
+        return False
+    return (
+        candidate.variable.encoding == best.variable.encoding
+        and len(candidate.offsets) == len(best.offsets)
+        and not set(candidate.offsets) & set(best.offsets)
+        and on_one_line(ours.cell, theirs.cell)
+        and same_font(ours.cell, theirs.cell) >= FONT_AGREES - 1
+    )
 
 
 def known_rises(recording: Recording, candidate: Candidate) -> dict[str, int]:

@@ -14,33 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..buttons import DIRECTIONS, to_mask
 from ..core import Core
 from .candidates import Grade
 from .control import PLAY_LATER, Control, controls, gone, measure_control
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
-from .poke import Kind, Moment, Prober, Unit
+from .poke import Moment, Prober, Unit
 from .record import Recording
+from .suspects import LEAD, Suspect, suspects
 
-LEAD = 20  # frames between the poke and the recorded loss
 WAITS = (100, 150, 420, 650)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 2
 SETTLED = 150  # frames after the end of a game at which control must be gone
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
-KINDS: tuple[Kind, ...] = ("byte", "low", "high")
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
-TRIED = 5  # candidates that are poked
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A unit that falls by one now and then."""
-
-    unit: Unit
-    losses: tuple[Moment, ...]
-    start: int
-    weight: float
+TRIED = 4  # candidates that are poked
 
 
 @dataclass
@@ -91,78 +81,6 @@ class Lives:
         return over if self.resets else f"{lives} and {over}"
 
 
-def suspects(recording: Recording, exclude: Sequence[int] = ()) -> list[Suspect]:
-    """Return the units that fall by one, rarely, from a small number, the likeliest first.
-
-    Args:
-        recording: The recording.
-        exclude: Offsets that are known to be something else, such as the score's.
-    """
-    out = []
-    changes = recording.changes()
-    for column, offset in enumerate(recording.offsets.tolist()):
-        if offset in exclude or not 0 < changes[column] < 0.02:
-            continue
-        byte = recording.ram[:, :, column].astype(np.int64)
-        first = int(recording.initial[offset])
-        for kind in KINDS:
-            unit = Unit(offset, kind)
-            suspect = _suspect(unit, unit.read(byte), int(unit.read(first)))
-            if suspect is not None:
-                out.append(suspect)
-                break  # the whole byte, where it counts, is the simplest answer
-    return sorted(out, key=lambda s: -s.weight)
-
-
-def _suspect(unit: Unit, series: NDArray[np.int64], start: int) -> Suspect | None:
-    if not 1 <= start <= 9:
-        return None
-    full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
-    steps = np.diff(full, axis=1)
-    loss = steps == -1
-    moves = int((steps != 0).sum())
-    losses = int(loss.sum())
-    # Falls of one make up most of its moves; a new game may lift it, an extra life too.
-    if losses < 1 or losses < 0.6 * moves or moves > 12 * len(series):
-        return None
-    below = 255 if unit.kind == "byte" else 15  # -1: the game is over
-    if int(((full > 9) & (full != below)).sum()) > 0.2 * full.size:
-        return None
-    moments = [
-        Moment(int(e), int(i) - LEAD)
-        for e, i in zip(*np.nonzero(loss), strict=True)
-        if i > LEAD + 5 and full[e, i] >= 1
-    ]
-    if not moments:
-        return None
-    moments.sort(key=lambda m: (m.frame, m.episode))
-    if _burns(loss) or _is_refilled(full, start):
-        return None
-    weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5)
-    return Suspect(unit, tuple(moments), start, weight)
-
-
-def _burns(loss: NDArray[np.bool_]) -> bool:
-    """Tell a fuse (fuel, a timer) from lives: nearly all of its falls come after equal times."""
-    falls = [np.flatnonzero(row) for row in loss if row.any()]
-    if len(falls) >= 3:  # since the start of play, whatever was pressed
-        shared = [(np.abs(other - at).min() <= 3) for row in falls for at in row for other in falls]
-        if np.mean(shared) >= 0.8:
-            return True
-    gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in loss])
-    if len(gaps) < 8:
-        return False
-    near = np.abs(gaps[:, None] - gaps[None, :]) <= 2
-    return bool(near.sum(axis=1).max() >= 0.75 * len(gaps))
-
-
-def _is_refilled(full: NDArray[np.int64], start: int) -> bool:
-    """Tell what is filled up again and again (oxygen, energy) from lives."""
-    before, after = full[:, :-1], full[:, 1:]
-    filled = (after == start) & (before >= 1) & (before < start)
-    return int(filled.sum()) >= max(3, 0.15 * int((after == before - 1).sum()))
-
-
 def find_lives(
     prober: Prober,
     exclude: Sequence[int] = (),
@@ -186,7 +104,7 @@ def find_lives(
     for number, suspect in enumerate(untried):
         report(number / len(untried))
         tried.add(suspect.unit)
-        for moment in _spread(suspect.losses, MOST_LOSSES):
+        for moment in _spread(suspect.losses, MOST_LOSSES if number < 2 else 1):
             lives = _last_loss(prober, suspect, moment)
             if lives is not None and not _contradicted(prober, lives):
                 return lives
@@ -251,7 +169,10 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
         return None  # the replay missed the loss, or something else writes the byte
     witness.shows("loss", before=value, written=min(9, value + 1))
     raised = (unit.offset, rows[1][0])
-    for kind in MEASURES:
+    held = log & np.uint16(to_mask(DIRECTIONS))
+    ram, _ = prober.after(moment, rows[:1], at, (len(log),), at, pictures=False, log=held)
+    spent = int(unit.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
+    for kind in MEASURES[:1] if spent else MEASURES:
         times = _in_control(prober, moment, log, raised, kind)
         fire = kind == "fire"
         for low, (end, judged, alive, more) in product(LOWS, times):
@@ -313,6 +234,8 @@ def _in_control(
             if all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
                 continue
             out.append((end, judged, alive, higher))
+            break
+        if out:
             break
     return out
 

@@ -7,7 +7,7 @@ game's own digits, and cells of one font on one line give the place values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,12 +193,14 @@ class Line:
         pitch: Pixels from one digit to the next.
         zeros: Zeros drawn to the right of ``cell`` that no RAM holds (the ×10 of the account).
         floats: The number is centred or starts at the left, so that its right end moves.
+        own: Place → the cell that was seen to draw it, which may stand a little off the line.
     """
 
     cell: Cell
     pitch: float
     zeros: int = 0
     floats: bool = False
+    own: Mapping[int, Cell] = field(default_factory=dict)
 
     def read(self, picture: Pictures, most: int = 10) -> int | None:
         """Read the number, place by place to the left until nothing is drawn.
@@ -217,14 +219,21 @@ class Line:
     def _read(self, picture: Pictures, right: float, most: int) -> int | None:
         number, place = 0, 0
         while place < most and right - self.cell.width >= 0:
-            parts = (self.cell.cut(picture, round(right), down) for down in SLANT)
-            digits = (read_digit(self.cell, part) for part in parts)
-            digit = next((d for d in digits if d is not None), None)
+            digit = self._digit(picture, place, round(right))
             if digit is None:
                 break
             number += digit * 10**place
             place, right = place + 1, right - self.pitch
         return number if place else None
+
+    def _digit(self, picture: Pictures, place: int, right: int) -> int | None:
+        own = None if self.floats else self.own.get(place)
+        digit = None if own is None else read_digit(own, own.cut(picture))
+        if digit is not None:
+            return digit
+        parts = (self.cell.cut(picture, right, down) for down in SLANT)
+        digits = (read_digit(self.cell, part) for part in parts)
+        return next((d for d in digits if d is not None), None)
 
 
 def read_digit(cell: Cell, part: Pictures) -> int | None:
