@@ -11,7 +11,6 @@ import pytest
 from retrokit.buttons import MASKS
 from retrokit.discovery.candidates import Candidate, values_of
 from retrokit.discovery.ends import play_ends
-from retrokit.discovery.grade import known_rises
 from retrokit.discovery.poke import Prober
 from retrokit.discovery.score import find_score
 from retrokit.values import Variable
@@ -169,11 +168,3 @@ def test_where_nothing_scores_a_number_at_0_is_likely_and_a_constant_none(
     for candidate in candidates[1:]:
         assert candidate.grade == "unproved"
         assert not {HIGH, HIGH + 1, HIGH + 2} & set(candidate.offsets)
-
-
-def test_rises_are_told_by_the_style_of_play(arena: Arena) -> None:
-    played = arena("arena_bcd")
-    candidate = found(played)[0]
-    rises = known_rises(played.recording, candidate)
-    assert set(rises) == {"lively", "walking", "firing", "one direction"}
-    assert sum(rises.values()) == candidate.behaviour.rises
