@@ -39,8 +39,7 @@ def read_film(
     """
     hits = shown = 0
     for moment in film(prober, seed):
-        every, views = prober.seen(moment)
-        ram = every[:, list(offsets)]
+        ram, views = prober.seen(moment, offsets)
         log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LOOKS[-1]]
         rows = [[-1] * len(offsets)]
         prober.tell(moment, rows, offsets, log, LOOKS, offsets, ram[None], views[None])

@@ -6,8 +6,8 @@ restored (facts/cores.md).
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -25,7 +25,9 @@ LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are tak
 KEPT_STATES = 64 << 20
 MOST_REOPENED = 6  # a core that is broken more often than this just does not repeat
 MOST_MOVED = 2500  # pixels that a digit's poke can change: a whole number may come to light
-BATCH = 128  # futures whose pictures are kept at once
+BATCH = 128  # futures at once
+PICTURE_BYTES = 64 << 20  # of theirs
+SMALL_RAM = 1 << 16  # what is seen of it is kept whole
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
 Kind = Literal["low", "high", "byte", "eighth"]
 
@@ -84,6 +86,8 @@ class Prober:
         self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
         self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
+        shown = 2 * size[0] * size[1] * len(LOOKS)
+        self._batch = max(8, min(BATCH, PICTURE_BYTES // max(1, shown)))
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
@@ -172,17 +176,24 @@ class Prober:
             self.tell(moment, values, offsets, log, looks, kept, result.ram, views)
         return result.ram, result.pictures
 
-    def seen(self, moment: Moment) -> tuple[NDArray[np.uint8], Pictures]:
+    def seen(
+        self, moment: Moment, offsets: Sequence[int] = ()
+    ) -> tuple[NDArray[np.uint8], Pictures]:
         """Return what the recording shows after a moment; kept, for every number asks.
 
         Returns:
-            ram uint8 [looks, ram_size], pictures uint16 [looks, height, width].
+            ram uint8 [looks, offsets], pictures uint16 [looks, height, width].
         """
+        total = len(self.recording.initial)
+        small = total <= SMALL_RAM
         if moment not in self._seen:
-            every = np.arange(len(self.recording.initial))
-            ram, pictures = self.after(moment, [[-1]], [0], kept=every.tolist())
+            kept = np.arange(total if small else 0)
+            ram, pictures = self.after(moment, [[-1]], [0], kept=kept.tolist())
             self._seen[moment] = ram[0], pictures[0]
-        return self._seen[moment]
+        ram, views = self._seen[moment]
+        if small or not len(offsets):
+            return ram[:, list(offsets)], views
+        return self.after(moment, [[-1]], [0], kept=offsets, pictures=False)[0][0], views
 
     def tell(
         self,
@@ -214,18 +225,25 @@ class Prober:
 
     def events(self, offset: int) -> list[Moment]:
         """Return moments just before a byte's own changes; rises only, where it has any."""
-        series = self.recording.series(offset).astype(np.int64)
-        steps = np.diff(series, axis=1)
-        changed = steps != 0
+        return [self._moment(at) for at in self._events(offset).tolist()]
+
+    def _moment(self, at: int) -> Moment:
+        """Return the moment so many frames into all episodes, one after the other."""
+        return Moment(*divmod(at, self.recording.buttons.shape[1]))
+
+    def _events(self, offset: int) -> NDArray[np.int32]:
+        """Return the `events` of a byte as frames into all episodes."""
+        series = self.recording.series(offset)
+        good = np.zeros(series.shape, np.bool_)  # by the frame before the change
+        good[:, :-1] = series[:, 1:] != series[:, :-1]
+        changed = good.copy()
         # The byte must rest before the poke is judged, and the episode go on after it.
-        recent = np.zeros_like(changed)
         for back in range(1, BEFORE + 1):
-            recent[:, back:] |= changed[:, :-back]
-        good = changed & ~recent
-        good[:, :EARLIEST] = good[:, -LATEST:] = False
-        if (good & (steps > 0)).any():
-            good &= steps > 0
-        return [Moment(int(e), int(i) + 1 - BEFORE) for e, i in zip(*np.nonzero(good), strict=True)]
+            good[:, back:] &= ~changed[:, :-back]
+        good[:, :EARLIEST] = good[:, -1 - LATEST :] = False
+        found = np.flatnonzero(good)
+        rises = series.reshape(-1)[found + 1] > series.reshape(-1)[found]
+        return (found[rises] if rises.any() else found).astype(np.int32) + 1 - BEFORE
 
     def accumulators(
         self, offsets: Sequence[int], report: Callable[[float], None] = lambda share: None
@@ -236,17 +254,19 @@ class Prober:
         the written value plus the change; a display copy ends as it did without the poke. One poke
         sorts out most bytes, four more at up to three moments decide about the rest.
         """
-        events = {offset: self.events(offset) for offset in offsets}
-        crowd = Counter(moment for moments in events.values() for moment in moments)
+        events = {offset: self._events(offset) for offset in offsets}
+        crowd = np.zeros(self.recording.buttons.size, np.int32)
+        for frames in events.values():
+            crowd[frames] += 1
         # Bytes that change together share a state, so each goes to its most popular moments.
-        events = {o: sorted(m, key=lambda x: (-crowd[x], x)) for o, m in events.items()}
+        events = {o: f[np.argsort(-crowd[f], kind="stable")] for o, f in events.items()}
         first = self._added(events, 1, (1,), report)
         left = {offset: events[offset] for offset in first}
         return self._added(left, 3, (1, 2, 4, 3), lambda share: None)
 
     def _added(
         self,
-        events: Mapping[int, list[Moment]],
+        events: Mapping[int, NDArray[np.int32]],
         wanted: int,
         steps: Sequence[int],
         report: Callable[[float], None],
@@ -256,51 +276,53 @@ class Prober:
         failed: set[int] = set()
         for turn in range(wanted + 1):  # one more: a replay may miss its event
             due: dict[Moment, list[int]] = {}
-            for offset, moments in events.items():
+            for offset, frames in events.items():
                 enough = len(passed.get(offset, ())) >= wanted or offset in failed
-                if not enough and turn < len(moments):
-                    spread = turn * max(1, len(moments) // (wanted + 1))
-                    due.setdefault(moments[spread], []).append(offset)
+                if not enough and turn < len(frames):
+                    at = int(frames[turn * max(1, len(frames) // (wanted + 1))])
+                    due.setdefault(self._moment(at), []).append(offset)
             for number, moment in enumerate(sorted(due)):
                 report((turn + number / len(due)) / (wanted + 1))
-                for offset, held in self._poked(moment, due[moment], steps).items():
+                for offset, held in self._kept(moment, due[moment], steps):
                     if held:
                         passed.setdefault(offset, []).append(moment)
                     elif wanted == 1:
                         failed.add(offset)
         return passed
 
-    def _poked(self, moment: Moment, offsets: list[int], steps: Sequence[int]) -> dict[int, bool]:
-        """Poke each byte alone; tell which kept what was written plus the recorded change.
+    def _kept(
+        self, moment: Moment, offsets: list[int], steps: Sequence[int]
+    ) -> Iterator[tuple[int, bool]]:
+        """Poke each byte alone; yield which kept what was written plus the recorded change.
 
         Bytes whose event did not come in the replay are left out.
         """
-        before = self.bytes_at(moment, offsets).astype(np.int64)
-        width, tries = len(offsets), len(steps)
-        pokes = np.full((1 + width * tries, width), -1, np.int64)
-        for n, byte in enumerate(before):
-            for k, step in enumerate(steps):
-                low = int(byte) & 15
-                near = (low + step) % 10 if low <= 9 else (low + step) % 16
-                value = int(byte) & 0xF0 | near if step != 3 else int(byte) + 3 & 255
-                pokes[1 + n * tries + k, n] = value
-        ram, _ = self.after(moment, pokes, offsets, (LOOKS[0],), offsets, pictures=False)
-        ends = ram[:, 0].astype(np.int64)
-        held: dict[int, bool] = {}
-        for n, offset in enumerate(offsets):
-            old, plain = int(before[n]), int(ends[0, n])
-            if plain == old:
-                continue
-            hits = 0
-            for k in range(tries):
-                row = 1 + n * tries + k
-                value, end = int(pokes[row, n]), int(ends[row, n])
-                off = (end - value - plain + old) % 256
-                # A carry takes 100 out of a base-100 byte, and 6 more into a packed decimal.
-                carried = end != plain and (off in (100, 156) or off & 15 in (0, 6, 10))
-                hits += off == 0 or carried
-            held[offset] = hits >= max(1, tries - 1)
-        return held
+        tries = len(steps)
+        for at in range(0, len(offsets), BATCH):
+            some = offsets[at : at + BATCH]
+            before = self.bytes_at(moment, some).tolist()
+            pokes = [-1]
+            for byte in before:
+                for step in steps:
+                    near = ((byte & 15) + step) % (10 if byte & 15 <= 9 else 16)
+                    pokes.append(byte & 0xF0 | near if step != 3 else byte + 3 & 255)
+            where = np.repeat([0, *some], [1, *[tries] * len(some)])[:, None]
+            ram, _ = self.after(
+                moment, np.array(pokes)[:, None], where, (LOOKS[0],), some, pictures=False
+            )
+            ends = ram[:, 0].astype(np.int64)
+            for n, offset in enumerate(some):
+                old, plain = before[n], int(ends[0, n])
+                if plain == old:
+                    continue
+                hits = 0
+                for row in range(1 + n * tries, 1 + (n + 1) * tries):
+                    end = int(ends[row, n])
+                    off = (end - pokes[row] - plain + old) % 256
+                    # A carry takes 100 out of a base-100 byte, and 6 more into a packed decimal.
+                    carried = end != plain and (off in (100, 156) or off & 15 in (0, 6, 10))
+                    hits += off == 0 or carried
+                yield offset, hits >= max(1, tries - 1)
 
     def touching(
         self, units: Sequence[Unit], moment: Moment, rows: slice = slice(None)
@@ -316,8 +338,8 @@ class Prober:
                 values.append(unit.write(int(byte), other) & 255)
         hit: set[int] = set()
         _, plain = self.after(moment, [[-1]], [0])
-        for at in range(0, len(owner), BATCH):
-            part = slice(at, at + BATCH)
+        for at in range(0, len(owner), self._batch):
+            part = slice(at, at + self._batch)
             pokes = np.array(values[part])[:, None]
             where = np.array([units[n].offset for n in owner[part]])[:, None]
             _, pictures = self.after(moment, pokes, where)

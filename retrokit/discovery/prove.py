@@ -81,7 +81,7 @@ def spread(prober: Prober, digits: Sequence[Digit]) -> list[Digit] | None:
         The digits at full width, or None where no two bytes drew in one place.
     """
     collide = any(
-        abs(a.cell.right - b.cell.right) <= a.cell.width // 2
+        abs(a.cell.right - b.cell.right) < min(a.cell.width, b.cell.width)
         and a.unit.offset != b.unit.offset
         and a.moment == b.moment
         for n, a in enumerate(digits)

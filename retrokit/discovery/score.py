@@ -220,7 +220,7 @@ def _candidates(
             line, whole = _looked_around(prober, number.line, seed)
         else:
             line, whole = replace(number.line, floats=True), True
-        if max(number.digits) + line.zeros > MOST_PLACES:
+        if max(number.digits) + line.zeros >= MOST_PLACES:
             continue
         seen = {u.offset: prober.recording.series(u.offset) for u in number.units.values()}
         cells = len(number.digits)

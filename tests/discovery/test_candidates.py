@@ -52,7 +52,7 @@ def recording(columns: dict[int, NDArray[np.int64]], initial: dict[int, int]) ->
 def test_rises_falls_and_resets_are_told_apart() -> None:
     seen = behaviour(series((50, 10), (90, 30), (150, 25), (200, 0), (300, 20), start=0), 0)
     assert (seen.rises, seen.falls, seen.resets) == (3, 1, 1)
-    assert seen.steps == (20, 10)
+    assert (seen.steps, seen.drops) == ((20, 10), (5,))
     assert (seen.lowest, seen.highest, seen.scoring) == (0, 30, 1)
     assert seen.still == pytest.approx(1 - 5 / FRAMES)
 
@@ -79,7 +79,7 @@ SCORE = ((31, 10), (75, 30), (90, 80), (222, 90), (351, 290))
     ("changes", "start", "good"),
     [
         (SCORE, 0, True),
-        (((31, 10),), 0, False),  # once is too little
+        (((31, 10),), 0, True),  # once: a grade asks for more
         ((), 0, False),  # a constant
         ((), 750_000, False),
         (tuple((20 * n, n) for n in range(1, 19)), 0, False),  # a clock
@@ -94,6 +94,26 @@ def test_what_behaves_like_a_score(
     changes: tuple[tuple[int, int], ...], start: int, good: bool
 ) -> None:
     assert behaviour(series(*changes, start=start), start).like_a_score is good
+
+
+@pytest.mark.parametrize(
+    ("changes", "start", "good"),
+    [
+        (((40, 480), (90, 980), (200, 280)), 500, True),
+        (((40, 480), (90, 430)), 500, True),  # it only pays
+        (((40, 450), (90, 400), (200, 350)), 500, False),  # a fuse burns by one size
+        (((40, 497), (90, 495), (200, 490)), 500, False),  # energy, by small ones
+        (((40, 490),), 500, False),  # once is too little
+        (((40, 510), (90, 560)), 500, False),  # never lost: a score
+        (tuple((n, 500 + n * 70 % 90) for n in range(1, 399)), 500, False),  # never still
+        (((40, -20), (90, 30)), 50, False),
+    ],
+    ids=["money", "pays", "fuse", "energy", "once", "score", "busy", "negative"],
+)
+def test_what_behaves_like_an_account(
+    changes: tuple[tuple[int, int], ...], start: int, good: bool
+) -> None:
+    assert behaviour(series(*changes, start=start), start).like_an_account is good
 
 
 def test_a_clock_in_every_episode_is_still_a_clock() -> None:
@@ -148,7 +168,7 @@ def test_places_know_their_region() -> None:
 
 
 def test_a_candidate_speaks_the_keys_of_the_file() -> None:
-    seen = Behaviour(3, 0, 0, (10,), 0.99, False, 0, 190, 2)
+    seen = Behaviour(3, 0, 0, (10,), (), 0.99, False, 0, 190, 2)
     candidate = Candidate(Variable((2, 1, 0), "bcd", scale=10), (2, 1, 0), seen, "proved")
     said = candidate.to_dict(1)
     assert said["rank"] == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrokit.core import Span
-from retrokit.discovery.chains import Chain, Digit, chains, to_variable
+from retrokit.discovery.chains import Chain, Digit, chains, parts, to_variable
 from retrokit.discovery.poke import Kind, Moment, Unit
 from retrokit.discovery.screen import Cell
 
@@ -87,6 +87,23 @@ def test_lines_and_fonts_part_numbers() -> None:
     found = chains([digit(100, 1), digit(92, 2), digit(84, 3, top=40), foreign])
     assert sorted(len(c.digits) for c in found) == [1, 1, 2]
     assert [sorted(c.digits) for c in found][0] == [0, 1]  # the longest first
+
+
+def test_a_line_of_score_and_lives_parts_at_the_hole() -> None:
+    """One font, one pitch, one place free between them: both readings are tried."""
+    score = [digit(100 - 8 * n, n) for n in range(4)]
+    lives = [digit(100 - 8 * 5, 40)]
+    whole = one(chains(score + lives))
+    assert sorted(whole.digits) == [0, 1, 2, 3, 5]
+    first, second = parts(whole)
+    assert [unit.offset for _, unit in sorted(first.units.items())] == [0, 1, 2, 3]
+    assert {place: unit.offset for place, unit in second.units.items()} == {0: 40}
+    assert (first.line.cell.right, second.line.cell.right) == (100, 60)
+    assert first.line.pitch == second.line.pitch == whole.line.pitch
+
+
+def test_a_line_without_a_hole_has_no_parts() -> None:
+    assert parts(one(chains([digit(100 - 8 * n, n) for n in range(6)]))) == []
 
 
 def test_two_units_on_one_place_count_once() -> None:
@@ -181,6 +198,33 @@ def test_a_digit_a_byte_has_its_base_and_its_blank(base: int, blank: int | None)
         seen[2].append(blank)
     layout = {n: Unit(n, "low") for n in range(3)}
     assert plain(layout, seen) == ("digits", (2, 1, 0), base, blank)
+
+
+@pytest.mark.parametrize("blank", [0xA, 0xF])
+def test_blanked_nibbles_are_no_digits(blank: int) -> None:
+    """0xAA 0xA5 is 5, not 115: a number that grows must not fall when a blank turns into a 1."""
+    layout, ram = packed(6, -1), np.zeros((9, 8192), np.uint8)
+    numbers = [0, 5, 9, 10, 95, 100, 987, 12_345, 987_654]
+    for row, number in zip(ram, numbers, strict=True):
+        write(layout, number, row)
+        for place in range(max(1, len(str(number))), 6):
+            row[layout[place].offset] = layout[place].write(int(row[layout[place].offset]), blank)
+    seen = {offset: ram[:, offset] for offset in (498, 499, 500)}
+    variable, offsets = to_variable(layout, seen, SPANS)
+    assert (variable.encoding, variable.blank, offsets) == ("bcd", blank, (498, 499, 500))
+    assert variable.decode({"SYSTEM_RAM": ram[:, :4096]}).tolist() == numbers
+
+
+def test_eight_times_a_digit_is_read_with_a_shift() -> None:
+    layout: Layout = {n: Unit(500 + n, "eighth") for n in range(4)}
+    ram = np.zeros((3, 8192), np.uint8)
+    for row, number in zip(ram, (7, 42, 9876), strict=True):
+        write(layout, number, row)
+        for place in range(len(str(number)), 4):
+            row[500 + place] = 8 * 12  # the picture of nothing
+    variable, offsets = to_variable(layout, {o: ram[:, o] for o in range(500, 504)}, SPANS)
+    assert (variable.encoding, variable.shift, offsets) == ("digits", 3, (503, 502, 501, 500))
+    assert variable.decode({"SYSTEM_RAM": ram[:, :4096]}).tolist() == [7, 42, 9876]
 
 
 def test_tile_numbers_that_cross_a_nibble_keep_their_base() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Unit
+from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Prober, Unit
+from retrokit.discovery.screen import same_font
 
 # tests/cores/arena.h
 COOL, SHOTS, LIVES, SCORE, COPY, HIGH = 16, 17, 0x40, 0x80, 0x90, 0xA0
@@ -23,6 +24,7 @@ Arena = Callable[..., Any]
         (Unit(0, "high"), 0x97, 3, 0x37),
         (Unit(0, "byte"), 0x97, 3, 3),
         (Unit(0, "byte", 0x30), 0x97, 3, 0x33),
+        (Unit(0, "eighth"), 0x97, 3, 0x18),
     ],
 )
 def test_a_unit_writes_one_digit_and_reads_it(
@@ -103,6 +105,62 @@ def test_ten_digits_show_where_a_nibble_is_drawn(arena: Arena) -> None:
     for unit, right in ((Unit(SCORE, "low"), 53), (Unit(SCORE + 1, "high"), 29)):
         cells = prober.draw(unit, moment)
         assert [(c.top, c.bottom, c.right) for c in cells] == [(2, 9, right)]
+
+
+def test_a_unit_that_changes_in_the_event_is_drawn_once_it_rests(arena: Arena) -> None:
+    """The picture lags five frames behind RAM: after the event it still shows what was written."""
+    _, _, plain = arena("arena_bcd")
+    _, _, late = arena("arena_odd", ODD=3, LAG=5, POINTS=7)
+    unit = Unit(SCORE, "low")
+    wanted = plain.draw(unit, plain.events(SCORE)[0])[0]
+    moment = late.events(SCORE)[0]
+    found, changes = late._draw(unit, moment, {})
+    assert changes and all(same_font(cell, wanted) < 4 for cell in found)  # digits of wrong names
+    cell = late.draw(unit, moment)[0]
+    assert (cell.right, same_font(cell, wanted)) == (wanted.right, 10)
+
+
+def test_a_unit_that_rests_is_drawn_at_once(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, prober = arena("arena_bcd")
+    moments: list[Moment] = []
+
+    def noted(moment: Moment, *rest: Any, **more: Any) -> Any:
+        moments.append(moment)
+        return Prober.after(prober, moment, *rest, **more)
+
+    monkeypatch.setattr(prober, "after", noted)
+    event = prober.events(SCORE)[0]
+    assert prober.draw(Unit(SCORE + 2, "low"), event)  # the top digit, which no points reach
+    assert moments == [event]
+    assert prober.draw(Unit(SCORE, "low"), event)
+    assert moments == [event, event, Moment(event.episode, event.frame + LOOKS[-1])]
+
+
+def test_bytes_beside_are_written_along(arena: Arena) -> None:
+    """With all places filled a centred number draws each digit where it stands at full width."""
+    _, _, prober = arena("arena_odd", ODD=1, POINTS=7)
+    moment, unit = prober.events(SCORE)[0], Unit(SCORE, "low")
+    filled = {SCORE: 0x11, SCORE + 1: 0x11, SCORE + 2: 0x11}
+    assert [cell.right for cell in prober.draw(unit, moment, filled)] == [89]
+    assert [cell.right for cell in prober.draw(unit, moment)] != [89]
+
+
+def test_what_was_seen_is_not_looked_at_again(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core, recording, first = arena("arena_bcd")
+    prober, moment = Prober(core, recording, first.size), Moment(1, 300)
+    calls: list[int] = []
+
+    def noted(*given: Any, **more: Any) -> Any:
+        calls.append(1)
+        return Prober.after(prober, *given, **more)
+
+    monkeypatch.setattr(prober, "after", noted)
+    _, pictures = prober.seen(moment)
+    _, same = prober.seen(moment)
+    assert len(calls) == 1
+    assert pictures.shape == (len(LOOKS), 96, 128) and np.array_equal(pictures, same)
 
 
 def test_what_shows_nothing_draws_nothing(arena: Arena) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,17 +12,19 @@ import pytest
 
 from retrokit.discovery.candidates import pack
 from retrokit.discovery.chains import Digit
+from retrokit.discovery.film import read_film
 from retrokit.discovery.poke import BEFORE, Moment, Unit
 from retrokit.discovery.prove import (
+    PATIENT,
     Binary,
     binary_units,
     extend,
     find_binary,
     prove,
-    read_film,
     rising_moments,
+    spread,
 )
-from retrokit.discovery.screen import Line
+from retrokit.discovery.screen import Cell, Line
 from retrokit.values import Variable
 
 SCORE, COPY, HIGH = 0x80, 0x90, 0xA0  # tests/cores/arena.h
@@ -50,6 +54,51 @@ def test_digits_that_never_moved_are_found(arena: Arena) -> None:
     found = extend(prober, [Digit(unit, cell, moment)])
     every = {(SCORE + n // 2, ("low", "high")[n % 2]) for n in range(6)}
     assert {(d.unit.offset, d.unit.kind) for d in found} == every
+
+
+def test_digits_of_another_scene_do_not_displace_those_of_the_first(arena: Arena) -> None:
+    """The same byte, seen to draw elsewhere at another moment, is the byte of the head's line."""
+    _, _, prober = arena("arena_bcd")
+    moment, *_, other = prober.events(SCORE)
+    cell = prober.draw(Unit(SCORE, "low"), moment)[0]
+    head = Digit(Unit(SCORE, "low"), cell, moment)
+    tens = prober.draw(Unit(SCORE, "high"), moment)[0]
+    astray = Digit(Unit(SCORE, "high"), shifted(tens, 3), other)  # as if the line moved
+    foreign = Digit(Unit(HIGH, "low"), shifted(tens, -1), other)  # on a place that is taken
+    further = Digit(Unit(HIGH, "high"), shifted(cell, 8), other)  # where there is room
+    found = extend(prober, [head, astray, foreign, further])
+    places = {(d.unit.offset, d.unit.kind): (d.cell.right, d.moment) for d in found}
+    assert places[SCORE, "high"] == (tens.right, moment)
+    assert (HIGH, "low") not in places
+    assert places[HIGH, "high"] == (cell.right + 8, other)
+    assert len(found) == 7
+
+
+def shifted(cell: Cell, right: int) -> Cell:
+    return replace(cell, left=cell.left + right, right=cell.right + right)
+
+
+def test_a_centred_number_is_drawn_again_at_full_width(arena: Arena) -> None:
+    """Of few digits each byte draws half a place from the next, over its neighbour."""
+    _, _, prober = arena("arena_odd", ODD=1, POINTS=7)
+    moment = prober.events(SCORE)[0]
+    units = [Unit(SCORE + n // 2, ("low", "high")[n % 2]) for n in range(6)]
+    few = [Digit(unit, prober.draw(unit, moment)[0], moment) for unit in units]
+    assert 4 in {a.cell.right - b.cell.right for a, b in pairwise(few)}
+    full = spread(prober, few)
+    assert full is not None
+    assert [digit.unit for digit in full] == units
+    assert [digit.cell.right for digit in full] == [89 - 8 * n for n in range(6)]
+
+
+def test_a_number_that_stands_still_is_not_drawn_again(arena: Arena) -> None:
+    _, _, prober = arena("arena_bcd")
+    moment = prober.events(SCORE)[0]
+    units = [Unit(SCORE + n // 2, ("low", "high")[n % 2]) for n in range(4)]
+    plain = [Digit(unit, prober.draw(unit, moment)[0], moment) for unit in units]
+    assert spread(prober, plain) is None
+    twice = [*plain, replace(plain[0], moment=Moment(0, 99))]  # seen again is no collision
+    assert spread(prober, twice) is None
 
 
 # -- proof -----------------------------------------------------------------------------------------
@@ -105,6 +154,58 @@ def test_a_number_drawn_nowhere_is_read_nowhere(arena: Arena) -> None:
     said = proof(prober, variable, line_at(shown, SCORE))
     assert said.added == said.rises > 0
     assert (said.read, said.film) == (0, 0)
+
+
+def test_points_that_carry_for_known_digits_only_are_proved(arena: Arena) -> None:
+    """Steps of 50 by turning the 5 on and off: a random 3 would become a 6."""
+    _, recording, prober = arena("arena_odd", ODD=5)
+    variable, line = Variable((SCORE + 2, SCORE + 1, SCORE), "bcd"), line_at(prober, SCORE + 1)
+    line = replace(line, cell=shifted(line.cell, 16))
+    said = proof(prober, variable, line)
+    assert said.added == said.rises == said.read == 4
+    tens = {e.claim["written"] // 10 % 10 for e in told(prober, line) if e.kind == "added"}
+    assert tens & {0, 5} and tens <= {0, 2, 5}  # of the digits 1 to 4 only 2 works as well
+
+
+def test_points_that_are_added_digit_by_digit_settle_later(arena: Arena) -> None:
+    """One digit a frame: at the first look a carry is still on its way."""
+    _, _, prober = arena("arena_odd", ODD=4, POINTS=37)
+    line = line_at(prober, SCORE)
+    said = proof(prober, Variable((SCORE + 2, SCORE + 1, SCORE), "bcd"), line)
+    assert said.added == said.rises == said.read == 4
+    assert max(e.claim["settled"] for e in told(prober, line) if e.kind == "added") > 0
+
+
+def test_a_score_that_is_drawn_late_is_read_at_the_last_look(arena: Arena) -> None:
+    _, _, plain = arena("arena_bcd")
+    _, _, prober = arena("arena_odd", ODD=3, LAG=12, POINTS=7)
+    line = line_at(plain, SCORE)
+    said = proof(prober, Variable((SCORE + 2, SCORE + 1, SCORE), "bcd"), line)
+    assert said.added == said.rises == said.read == 4
+    looks = [e.claim["look"] for e in told(prober, line) if e.kind == "added"]
+    assert looks == [len(PATIENT) - 1] * 4
+
+
+def test_one_rise_is_proved_by_two_numbers(arena: Arena) -> None:
+    _, recording, prober = arena("arena_bcd")
+    variable = Variable((SCORE + 2, SCORE + 1, SCORE), "bcd", scale=10)
+    moment = rising_moments(recording, variable, variable.addrs)[0]
+    after = np.arange(1200) >= moment.frame + BEFORE
+    ram = recording.ram.copy()
+    ram[:, :, SCORE : SCORE + 3] = 0  # a recording of all the same, but for one rise
+    ram[moment.episode, after, SCORE] = 1
+    once = replace(recording, ram=ram)
+    assert rising_moments(once, variable, variable.addrs) == [moment] * 2
+    line = Line(line_at(prober, SCORE).cell, 8, zeros=1)
+    said = prove(prober, variable.addrs, pack(variable)[0], line, [moment] * 2, 0)
+    assert said.added == said.rises == 2
+    written = {e.claim["written"] for e in told(prober, line) if e.kind == "added"}
+    assert len(written) == 2
+
+
+def told(prober: Any, line: Line) -> Any:
+    """Return the experiments that the witness keeps for a line."""
+    return prober.witness.of(line)
 
 
 def test_the_film_is_compared_frame_by_frame(arena: Arena) -> None:

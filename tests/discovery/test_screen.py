@@ -259,6 +259,43 @@ def test_a_pitch_between_two_pixels_is_followed() -> None:
     assert Line(cell, 8.4).read(picture) == 9876543210
 
 
+@pytest.mark.parametrize("number", [0, 7, 42, 305, 98_765])
+def test_a_centred_number_is_read_whatever_its_length(number: int) -> None:
+    """Its right end moves by half a pitch for each digit more."""
+    picture, text = canvas(), str(number)
+    draw(picture, text, 100 + 4 * len(text), 20, 8, "5x7")
+    full = font_cell("5x7", 100 + 4 * 6)
+    assert Line(full, 8, floats=True).read(picture) == number
+    assert Line(full, 8).read(picture) is None
+
+
+def test_a_number_that_begins_at_the_left_is_read_whatever_its_length() -> None:
+    full = font_cell("5x7", 100)
+    for text in ("4", "42", "4290"):
+        picture = canvas()
+        draw(picture, text, 60 + 8 * len(text), 20, 8, "5x7")
+        assert Line(full, 8, floats=True).read(picture) == int(text)
+
+
+def test_where_no_number_floats_none_is_read() -> None:
+    assert Line(font_cell(), 8, floats=True).read(canvas()) is None
+
+
+@pytest.mark.parametrize("slant", [(0, 1, 2, 1), (0, -1, -2, -1), (2, 0, -2, 0)], ids=str)
+def test_digits_that_stand_higher_or_lower_are_read(slant: tuple[int, ...]) -> None:
+    picture = canvas()
+    for place, (char, down) in enumerate(zip("5183", slant, strict=True)):
+        draw(picture, char, 100 - 8 * place, 20 + down, 8, "5x7")
+    assert Line(font_cell(), 8).read(picture) == 3815
+
+
+def test_what_stands_far_lower_is_another_line() -> None:
+    picture = canvas()
+    draw(picture, "3", 100, 20, 8, "5x7")
+    draw(picture, "4", 92, 23, 8, "5x7")
+    assert Line(font_cell(), 8).read(picture) == 3
+
+
 def test_an_empty_or_foreign_place_ends_the_number() -> None:
     cell, line = font_cell(), Line(font_cell(), 8)
     picture = canvas()
