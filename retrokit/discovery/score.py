@@ -24,7 +24,7 @@ from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variabl
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, counts_presses, grade, rank, weight
-from .poke import Moment, Prober, Unit
+from .poke import LATE, Moment, Prober, Unit
 from .prove import (
     Binary,
     binary_units,
@@ -73,6 +73,9 @@ def find_score(
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
+    if adders and not digits:
+        prober.looks = LATE
+        digits, visible = _digits(prober, adders, report)
     if sieve is not None:
         drawn = {digit.unit.offset for digit in digits}
         sieve |= {
