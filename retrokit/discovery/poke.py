@@ -348,7 +348,7 @@ class Prober:
             _, pictures = self.after(moment, pokes, where)
             moved = pictures != plain
             inside = moved[:, :, rows].any(axis=(1, 2, 3))
-            small = moved.sum(axis=(2, 3)).max(axis=1) <= MOST_MOVED
+            small = moved.sum(axis=(2, 3)).min(axis=1) <= MOST_MOVED
             hit |= {n for n, m in zip(owner[part], inside & small, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
