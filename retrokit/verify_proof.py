@@ -338,7 +338,9 @@ def _claims(e: Experiment, again: Again) -> Iterator[tuple[str, int, int]]:
             yield "as soon as it is written", int(poked[1]), claim["written"]
             points, end = claim["points"], claim["written"] + claim["points"]
             yield "after the rise", int(values[0, claim["settled"]]), claim["before"] + points
-            yield "after the poke and the rise", int(values[1, claim["settled"]]), end
+            unit = max(1, claim["unit"])
+            ended = int(values[1, claim["settled"]]) // unit
+            yield "after the poke and the rise", ended * unit, end // unit * unit
             if claim["look"] >= 0:
                 yield "on the screen", int(values[1, claim["look"]]), claim["shown"]
         case "film":

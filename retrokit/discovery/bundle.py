@@ -35,9 +35,10 @@ class Kind(NamedTuple):
 
 # Numbers called look, first and last count looks, from 0; -1 in look: the screen showed it at none.
 KINDS = {
-    # Untouched, then another number written: at look settled it is that plus the points,
+    # Untouched, then another number written: at look settled it is that plus the points
+    # (in units of the last place that is drawn),
     # and the screen shows it.
-    "added": Kind("score", 2, ("before", "written", "points", "settled", "look", "shown")),
+    "added": Kind("score", 2, ("before", "written", "points", "settled", "unit", "look", "shown")),
     # The screen shows the number that RAM holds.
     "film": Kind("score", 1, ("look", "shown")),
     # Untouched a life is lost; with one more written, too.

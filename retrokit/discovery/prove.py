@@ -269,7 +269,9 @@ def prove(
             good = [
                 look
                 for look in range(len(looks))
-                if plain[look] != was and held[look] - written == plain[look] - was
+                if plain[look] != was
+                # Places right of the line are not seen; a forgotten carry bit can sit there.
+                and held[look] // scale - written // scale == plain[look] // scale - was // scale
             ]
             if good:
                 break
@@ -288,6 +290,7 @@ def prove(
             written=written,
             points=plain[good[0]] - was,
             settled=good[0],
+            unit=scale,
             look=look,
             shown=held[look],
         )
@@ -311,7 +314,7 @@ def _random_bytes(
 ) -> list[int]:
     """Return bytes of another legal number, digit for digit unlike the old one where possible.
 
-    With ``seen``, digits that moved take only values that they had.
+    With ``seen``, digits that moved, and those of the last byte, take only values that they had.
     """
     out = []
     for part in packed.parts:
@@ -321,8 +324,9 @@ def _random_bytes(
             low = int(rng.integers(1, 6))
             if seen and not part.shift:
                 lows, highs = seen[addr]
-                low = int(rng.choice(lows)) if len(lows) > 1 else low
-                high = int(rng.choice(highs)) if len(highs) > 1 else high
+                few = 1 if addr == len(seen) - 1 else 2  # the last place may always be 0
+                low = int(rng.choice(lows)) if len(lows) >= few else low
+                high = int(rng.choice(highs)) if len(highs) >= few else high
             if part.encoding == "bcd":
                 out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
             elif part.encoding == "digits":

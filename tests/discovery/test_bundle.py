@@ -100,7 +100,7 @@ def example() -> Bundle:
         0, 5, np.zeros(TOTAL, np.uint8), np.array([[-1, -1], [3, 4]]), np.array([1, 2]),
         np.zeros(9, np.uint16), np.array([5, 7, 9]), np.array([1, 2, 50]), ram,
         np.zeros((2, 3), np.uint64), np.zeros((0, 2), np.int64), "added",
-        {"before": 0, "written": 34, "points": 10, "settled": 0, "look": 1, "shown": 44},
+        {"before": 0, "written": 34, "points": 10, "settled": 0, "unit": 1, "look": 1, "shown": 44},
     )  # fmt: skip
     return Bundle(
         "0" * 40, "fbneo", "1", (Span("SYSTEM_RAM", 0, TOTAL),), 0, ("WAIT:60",),
