@@ -16,16 +16,21 @@ from retrokit.policy import STYLES, random_play
 from retrokit.systems import FoundCore
 
 JUDGED_EPISODES, JUDGED_FRAMES, EVERY = 4, 1500, 5
+WHOLE = 1 << 16
 JUDGE_SEED = 977  # no search plays with it
 Series = np.ndarray
 
 
 def play(emit: Any, content: Content, found: FoundCore, answer: Answer) -> Ram:
-    """Return all bytes of the first region, every fifth frame of play that no search has seen."""
+    """Return all bytes, every fifth frame of play that no search has seen.
+
+    Of large memories only the first region, so that it fits.
+    """
     fire = [name for name in answer.buttons.fire]
     with Core.open(found, content) as core:
         core.record(parse_start(answer.start_buttons))
-        state, size, views = core.save(), core.spans[0].size, []
+        state, views = core.save(), []
+        size = core.ram_size if core.ram_size <= WHOLE else core.spans[0].size
         for n in range(JUDGED_EPISODES):
             core.load(state)
             log = random_play(
@@ -46,9 +51,9 @@ def same(ours: Series, true: Series) -> bool:
 
 
 def decoded(candidate: Candidate, ram: Ram, answer: Answer) -> Series | None:
-    """Return a candidate's values over judged play; None outside the first region."""
+    """Return a candidate's values over judged play; None outside what was kept."""
     packed, _ = pack(candidate.variable)
-    if max(candidate.offsets) >= answer.spans[0].size:
+    if max(candidate.offsets) >= ram.shape[-1]:
         return None
     columns = ram[..., list(candidate.offsets)]
     return np.asarray(packed.decode({packed.region: columns}), np.int64)

@@ -159,6 +159,7 @@ def to_variable(
     bytes_seen: dict[int, NDArray[np.uint8]],
     spans: Sequence[Span],
     zeros: int = 0,
+    halves: bool = False,
 ) -> tuple[Variable, tuple[int, ...]]:
     """Return the variable that decodes a chain, and its offsets in the selected regions.
 
@@ -167,13 +168,15 @@ def to_variable(
         bytes_seen: Values seen of each byte, to tell ASCII or tile digits from bare nibbles.
         spans: The core's selected regions.
         zeros: Zeros drawn to the right that may lie in no RAM.
+        halves: Read no nibble that was not seen to draw: it may hold flags.
     """
     units = {power + zeros: unit for power, unit in units.items()}
     whole = max(units) - min(units) == len(units) - 1
     if whole and all(unit.kind == "eighth" for unit in units.values()):
         return _eighths(units, bytes_seen, spans)
     units = _whole_bytes(units, bytes_seen)
-    packed = _as_bcd(units, bytes_seen) or _as_digits(units, bytes_seen)
+    packed = None if halves else _as_bcd(units, bytes_seen)
+    packed = packed or _as_digits(units, bytes_seen)
     if packed is not None:
         offsets, encoding, base, blank, low = packed
         region, _ = place(offsets[0], spans)
@@ -182,15 +185,26 @@ def to_variable(
             return Variable(addrs, encoding, region, 10**low, base, blank), offsets
     terms, offsets = [], ()
     for power in sorted(units, reverse=True):
-        unit = units[power]
+        unit, below = units[power], units.get(power - 1)
         region, addr = place(unit.offset, spans)
+        if unit.kind == "low" and units.get(power + 1) == replace(unit, kind="high"):
+            continue  # read with its upper half
+        packed_byte = unit.kind == "high" and below == replace(unit, kind="low")
         kind = {"low": "nibbles_low", "high": "nibbles_high"}.get(unit.kind, "digits")
+        kind, at = ("bcd", power - 1) if packed_byte else (kind, power)
         shift = 3 if unit.kind == "eighth" else 0
-        terms.append(Variable((addr,), kind, region, 10**power, unit.base, shift=shift))
+        terms.append(Variable((addr,), kind, region, 10**at, unit.base, shift=shift))
         offsets += (unit.offset,)
     if len(terms) == 1:
         return terms[0], offsets
     return Variable(terms=tuple(terms), region=terms[0].region), offsets
+
+
+def half_read(chain: Chain) -> bool:
+    """Tell whether a packed byte of a number draws with one nibble only."""
+    nibbles = {(u.offset, u.kind) for u in chain.units.values() if u.kind in ("low", "high")}
+    offsets = [offset for offset, _ in nibbles]
+    return 0 < sum(offsets.count(offset) == 1 for offset in offsets) < len(offsets)
 
 
 def _eighths(

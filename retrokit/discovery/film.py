@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..values import Variable
-from .poke import LOOKS, Moment, Prober
+from .poke import Moment, Prober
 from .screen import Line, Pictures
 
 
@@ -18,7 +18,7 @@ def film(prober: Prober, seed: int, looks: int = 12) -> list[Moment]:
     out = []
     for n in range(looks):
         episode = n % recording.episodes
-        last = int(recording.ends[episode]) - LOOKS[-1] - 1
+        last = int(recording.ends[episode]) - prober.looks[-1] - 1
         if last > 8:
             out.append(Moment(episode, int(rng.integers(8, last))))
     return out
@@ -40,9 +40,10 @@ def read_film(
     hits = shown = 0
     for moment in film(prober, seed):
         ram, views = prober.seen(moment, offsets)
-        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LOOKS[-1]]
+        looks = prober.looks
+        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + looks[-1]]
         rows = [[-1] * len(offsets)]
-        prober.tell(moment, rows, offsets, log, LOOKS, offsets, ram[None], views[None])
+        prober.tell(moment, rows, offsets, log, looks, offsets, ram[None], views[None])
         held = packed.decode({packed.region: ram}).tolist()
         look = shown_at(line, views, held, scale)
         hits += look >= 0

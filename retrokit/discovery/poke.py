@@ -25,6 +25,7 @@ LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are tak
 KEPT_STATES = 64 << 20
 MOST_REOPENED = 6  # a core that is broken more often than this just does not repeat
 MOST_MOVED = 2500  # pixels that a digit's poke can change: a whole number may come to light
+LATE = (BEFORE + 12, BEFORE + 24, BEFORE + 45)  # for games that draw a score after a tune
 BATCH = 128  # futures at once
 PICTURE_BYTES = 64 << 20  # of theirs
 SMALL_RAM = 1 << 16  # what is seen of it is kept whole
@@ -88,6 +89,7 @@ class Prober:
         self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
         shown = 2 * size[0] * size[1] * len(LOOKS)
         self._batch = max(8, min(BATCH, PICTURE_BYTES // max(1, shown)))
+        self.looks: tuple[int, ...] = LOOKS
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
@@ -137,7 +139,7 @@ class Prober:
         moment: Moment,
         pokes: NDArray[np.int64] | Sequence[Sequence[int]],
         offsets: Sequence[int] | NDArray[np.int64],
-        looks: Sequence[int] = LOOKS,
+        looks: Sequence[int] | None = None,
         kept: Sequence[int] = (),
         pictures: bool = True,
         log: NDArray[np.uint16] | None = None,
@@ -149,7 +151,7 @@ class Prober:
             moment: When to poke.
             pokes: [branches, len(offsets)] bytes to write; -1 leaves a byte as it is.
             offsets: Where they go: [len(offsets)] for all branches, or [branches, pokes].
-            looks: Frames run at each look.
+            looks: Frames run at each look; by default the prober's own.
             kept: Offsets to read at each look.
             pictures: Take pictures too.
             log: Buttons to press instead of the recorded ones.
@@ -158,6 +160,7 @@ class Prober:
         Returns:
             ram uint8 [branches, looks, kept], pictures uint16 [branches, looks, height, width].
         """
+        looks = self.looks if looks is None else looks
         values = np.asarray(pokes, np.int64)
         where = np.where(values >= 0, np.asarray(offsets, np.int64), -1)
         if log is None:
@@ -345,7 +348,7 @@ class Prober:
             _, pictures = self.after(moment, pokes, where)
             moved = pictures != plain
             inside = moved[:, :, rows].any(axis=(1, 2, 3))
-            small = moved.sum(axis=(2, 3)).max(axis=1) <= MOST_MOVED
+            small = moved.sum(axis=(2, 3)).min(axis=1) <= MOST_MOVED
             hit |= {n for n, m in zip(owner[part], inside & small, strict=True) if m}
         return [units[n] for n in sorted(hit)]
 
@@ -362,7 +365,7 @@ class Prober:
         """
         cells, changes = self._draw(unit, moment, beside or {})
         if changes:
-            later = Moment(moment.episode, moment.frame + LOOKS[-1])
+            later = Moment(moment.episode, moment.frame + self.looks[-1])
             quiet, changes_again = self._draw(unit, later, beside or {})
             cells = quiet if quiet and not changes_again else cells or quiet
         return cells

@@ -19,7 +19,7 @@ NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits
 VALUES = 40  # consecutive values that a binary number is recognised by
 FEW = 14  # of them that are tried first
-PATIENT = (*LOOKS, LOOKS[-1] + 6)  # some games draw a number digit by digit
+MORE = 6  # frames: some games draw a number digit by digit
 MOMENTS = 4  # rises at which the joint proof is made
 
 
@@ -249,6 +249,7 @@ def prove(
     rng = np.random.default_rng(seed)
     scale = 10**line.zeros
     added = rises = legible = read = 0
+    looks = (*prober.looks, prober.looks[-1] + MORE)
     prober.witness.begin()
 
     def number(row: np.ndarray) -> int:
@@ -262,12 +263,12 @@ def prove(
         # Some games add and carry right only for digits that their own points can leave.
         for row in (poke, _random_bytes(packed, before, rng, seen)):
             rows = [[-1] * len(offsets), row]
-            ram, pictures = prober.after(moment, rows, offsets, PATIENT, kept=offsets, proof=True)
+            ram, pictures = prober.after(moment, rows, offsets, looks, kept=offsets, proof=True)
             plain, held = ([number(view) for view in branch] for branch in ram)
             written = number(np.array(row, np.uint8))
             good = [
                 look
-                for look in range(len(PATIENT))
+                for look in range(len(looks))
                 if plain[look] != was and held[look] - written == plain[look] - was
             ]
             if good:

@@ -20,11 +20,11 @@ from .candidates import (
     place,
     values_of,
 )
-from .chains import Chain, Digit, chains, parts, right_of, to_variable
+from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variable
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, counts_presses, grade, rank, weight
-from .poke import Moment, Prober, Unit
+from .poke import LATE, Moment, Prober, Unit
 from .prove import (
     Binary,
     binary_units,
@@ -73,6 +73,9 @@ def find_score(
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
+    if adders and not digits:
+        prober.looks = LATE
+        digits, visible = _digits(prober, adders, report)
     if sieve is not None:
         drawn = {digit.unit.offset for digit in digits}
         sieve |= {
@@ -223,12 +226,13 @@ def _candidates(
         if max(number.digits) + line.zeros >= MOST_PLACES:
             continue
         seen = {u.offset: prober.recording.series(u.offset) for u in number.units.values()}
-        variable, offsets = to_variable(number.units, seen, spans, line.zeros)
         cells = len(number.digits)
-        judged = _judged(prober, variable, offsets, line, whole, cells, seed, taps)
-        out += [] if judged is None else [judged]
-        if judged is not None and judged.grade == "proved":
-            return [judged]
+        for halves in (False, True) if half_read(number) else (False,):
+            variable, offsets = to_variable(number.units, seen, spans, line.zeros, halves)
+            judged = _judged(prober, variable, offsets, line, whole, cells, seed, taps)
+            if judged is not None and judged.grade == "proved":
+                return [judged]
+            out += [] if judged is None else [judged]
     return out
 
 
