@@ -53,7 +53,8 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
     few = cells < MANY and (moved.rises < 3 or moved.scoring < 2)
     if cells >= 2 and proof.rises >= 2 and read and filmed and not few and whole and not presses:
         return "proved"
-    return "likely" if filmed or (cells >= 3 and read) else "unproved"
+    alone = filmed and proof.film > 0  # where nothing was legible, nothing was confirmed
+    return "likely" if alone or (cells >= 3 and read) else "unproved"
 
 
 def weight(moved: Behaviour, cells: int, presses: bool, proof: Proof) -> float:

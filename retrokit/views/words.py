@@ -52,7 +52,8 @@ GRADES = {
     "proved": "It behaves like a score, every number written before a rise came back as that "
     "number plus the points, and the screen showed it often enough.",
     "likely": "Every number written came back plus the points, but the screen confirmed it only in "
-    "part; or another number is proved and weighs more.",
+    "part; or another number is proved and weighs more; or it stood at 0 all along, in four digits "
+    "or more.",
     "unproved": "It behaves like a score, nothing more. It is listed here and never written to "
     "the file.",
 }
@@ -66,7 +67,10 @@ def why(evidence: Mapping[str, Any]) -> str:
     phrases = []
     if screen := evidence.get("screen"):
         phrases.append(f"{count(screen['cells'], 'digit')} on screen")
-    if poke := evidence.get("poke"):
+    poke = evidence.get("poke")
+    if screen and poke and not poke["rises"]:
+        phrases.append("which never moved")
+    elif poke:
         rises, added, read = poke["rises"], poke["added"], poke["read_back"]
         back = "and read back" if read == added else f"and {read} read back"
         phrases.append(f"{added} of {count(rises, 'poke')} added up {back}")

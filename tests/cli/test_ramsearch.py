@@ -232,4 +232,8 @@ def test_why_says_it_in_one_phrase() -> None:
     )
     evidence["poke"] = {"rises": 1, "added": 1, "read_back": 0}
     assert "1 of 1 poke added up and 0 read back" in why(evidence)
+    evidence["poke"] = {"rises": 0, "added": 0, "read_back": 0}
+    assert (
+        why(evidence) == "6 digits on screen, which never moved; 12 of 12 frames of the film agree"
+    )
     assert why({"behaviour": {"rises": 9, "falls": 1}}) == "rose 9 times, fell 1"

@@ -31,10 +31,10 @@ def run(
     """Search an arena game in an empty folder; returns exit code, standard output and error."""
     monkeypatch.chdir(tmp_path)
     Path("arena.bin").write_bytes(b"a game" * 700)
-    core = fake_core("arena_bcd").path
 
-    def call(*args: object) -> tuple[int, str, str]:
-        code = main(["ramsearch", "arena.bin", "--core", str(core), *map(str, args)])
+    def call(*args: object, core: str = "arena_bcd") -> tuple[int, str, str]:
+        path = str(fake_core(core).path)
+        code = main(["ramsearch", "arena.bin", "--core", path, *map(str, args)])
         return code, *capsys.readouterr()
 
     return call
@@ -51,7 +51,8 @@ def test_a_search_with_a_report(run: Run) -> None:
 
 def test_a_report_of_a_search_that_found_nothing(run: Run) -> None:
     actions = ("--actions", "NOOP,UP,DOWN,LEFT,RIGHT")
-    code, out, err = run(*PLAY, *actions, "--frames", 1800, "--report", "page.html")
+    given = (*PLAY, *actions, "--frames", 1800, "--report", "page.html")
+    code, _, err = run(*given, core="arena_unseen")
     assert code == 1 and "nothing scored" in err
     text = Path("page.html").read_text("utf-8")
     assert "Nothing scored." in text and "Why no score was found" in text

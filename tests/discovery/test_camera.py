@@ -35,11 +35,11 @@ class Filmed(NamedTuple):
 def filmed(
     fake_core: Callable[..., FoundCore], fake_content: Callable[..., Content]
 ) -> Callable[..., Filmed]:
-    """Search an arena game and film it: ``filmed(actions, frames)``."""
+    """Search an arena game and film it: ``filmed(actions, frames, core)``."""
     known: dict[Any, Filmed] = {}
 
-    def run(actions: Any = None, frames: int = 4800) -> Filmed:
-        if (actions, frames) not in known:
+    def run(actions: Any = None, frames: int = 4800, core: str = "arena_bcd") -> Filmed:
+        if (actions, frames, core) not in known:
             tape = Tape()
 
             def hear(event: tuple[Any, ...]) -> None:
@@ -48,12 +48,12 @@ def filmed(
                 elif event[0] == "episode":
                     tape.put(*event[1:])
 
-            found, content = fake_core("arena_bcd"), fake_content()
+            found, content = fake_core(core), fake_content()
             settings = Settings(frames=frames, actions=actions, start=PLAY)
             answer = search(hear, content, found, settings)
             album = film(print, content, found, tape.origin, tape.offsets, tape.buttons, answer)
-            known[actions, frames] = Filmed(answer, tape, album)
-        return known[actions, frames]
+            known[actions, frames, core] = Filmed(answer, tape, album)
+        return known[actions, frames, core]
 
     return run
 
@@ -137,8 +137,9 @@ def test_lives_are_shown_with_three_fates(filmed: Callable[..., Filmed]) -> None
 
 
 def test_what_came_nearest_is_shown_where_nothing_scored(filmed: Callable[..., Filmed]) -> None:
-    answer, _, album = filmed(STICK, 1800)
-    assert answer.best is None and album.shown is None and album.trials == ()
+    answer, _, album = filmed(STICK, 1800, "arena_unseen")
+    assert answer.best is None and album.trials == ()
+    assert album.shown is not None and len(album.shown.places) == 1  # the lives, one digit
     names = [trace.name for trace in album.traces if trace.name != "lives"]
     assert names == [f"candidate {n + 1}" for n in range(len(answer.nearest))]
     assert answer.sieve["all"] >= answer.sieve["changed"] >= answer.sieve["calm"] > 0

@@ -8,19 +8,31 @@ import numpy as np
 import pytest
 
 from retrokit.buttons import DIRECTIONS, MASKS
+from retrokit.content import identify
 from retrokit.core import Core
 from retrokit.discovery.actions import useful_buttons
 from retrokit.discovery.control import (
     ACTIONS,
+    GONE,
+    PLAY_LATER,
+    STEERED,
+    controls,
     divergence,
+    forgets_paddle,
     futures,
+    gone,
+    measure_control,
     persists,
     play_states,
     steering,
     variety,
 )
+from retrokit.errors import CoreNotFound
 from retrokit.integration import parse_start
+from retrokit.systems import core_for, package_folder
 
+MODE = 4  # of all fake games
+TITLE, PLAY, DYING, OVER, DEMO = range(5)  # tests/cores/arena.h
 Open = Callable[..., Core]
 
 
@@ -76,6 +88,85 @@ def test_demo_differs_but_does_not_obey(core: Core) -> None:
     assert divergence(core, demo) > 0  # pictures and RAM are both deceived
     assert steering(core, demo) == 0
     assert not persists(core, demo)
+
+
+@pytest.fixture
+def arena_state(open_fake: Open) -> tuple[Core, bytes]:
+    """The arena game in play, where directions move the player and B fires."""
+    core = open_fake("arena_bcd", DEATH=220)
+    return core, state_after(core, "WAIT:2", "START:6", "WAIT:40")
+
+
+@pytest.mark.parametrize(
+    ("mode", "lost"),
+    [(PLAY, False), (DYING, True), (OVER, True), (TITLE, True), (DEMO, True)],
+    ids=["play", "dying", "over", "title", "demo"],
+)
+def test_control_is_gone_where_nothing_obeys(
+    arena_state: tuple[Core, bytes], mode: int, lost: bool
+) -> None:
+    core, state = arena_state
+    core.load(state)
+    before = measure_control(core)
+    assert before.variety >= PLAY_LATER and before.steers
+    core.load(state)
+    core.poke([MODE], [mode])
+    core.run(1)
+    here = core.save()
+    assert gone(core, before) is lost
+    assert core.save() == here  # and it stands where it stood
+
+
+def test_a_demo_stirred_by_inputs_is_control_gone(core: Core, play: bytes) -> None:
+    """Its pictures differ from future to future, and none obeys."""
+    core.load(play)
+    before = measure_control(core)
+    demo = state_after(core, "WAIT:1800")
+    core.load(demo)
+    assert core.read()[MODE] == 1 and variety(core, demo) > GONE
+    core.load(demo)
+    assert gone(core, before) and not gone(core, before._replace(steers=False))
+
+
+def test_fire_is_a_control_of_its_own(open_fake: Open) -> None:
+    core = open_fake("fire_only")
+    state = state_after(core, "WAIT:2", "START:6", "WAIT:20")
+    assert variety(core, state) <= GONE < PLAY_LATER <= variety(core, state, "fire")
+    assert steering(core, state, "fire") >= STEERED and steering(core, state) == 0
+    core.load(state)
+    before = measure_control(core, "fire")
+    assert before.kind == "fire" and before.steers and not gone(core, before)
+
+
+def test_each_look_of_a_replay_is_measured(arena_state: tuple[Core, bytes]) -> None:
+    """From a poke on: killed at once, the player is back after the death."""
+    core, state = arena_state
+    core.load(state)
+    before = measure_control(core)
+    log = np.zeros(300, np.uint16)
+    seen = list(controls(core, state, log, [5, 240], (MODE, DYING), before))
+    assert seen == [(1, 0), (0, 0)]
+    (variety_, steers), *_ = controls(core, state, log, [5], None)
+    assert variety_ >= PLAY_LATER and steers == 1
+
+
+@pytest.mark.parametrize(("game", "paddle"), [("breakout", True), ("ms_pacman", False)])
+def test_stella_forgets_a_paddle(game: str, paddle: bool) -> None:
+    """What was pressed before a restore shows after it; a joystick is in the savestate."""
+    folder = package_folder("ale-py", "*/roms/*.bin")
+    if folder is None:
+        pytest.skip("needs the extra 'atari'")
+    try:
+        found = core_for("atari2600")
+    except CoreNotFound as error:
+        pytest.skip(str(error))
+    with Core.open(found, identify(folder / f"{game}.bin")) as core:
+        state = state_after(core, "WAIT:60", "START:6", "WAIT:60", "B:6", "WAIT:20")
+        assert forgets_paddle(core, state) is paddle
+
+
+def test_other_cores_keep_all_in_a_savestate(core: Core, play: bytes) -> None:
+    assert not forgets_paddle(core, play)
 
 
 def test_divergence_leaves_out_copies_of_the_input(core: Core, open_fake: Open) -> None:

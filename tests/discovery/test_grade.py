@@ -50,6 +50,8 @@ UNMOVED = Proof(added=0, rises=0, legible=0, read=0, film=12, shown=12)
         # Some games hide the digits at times: what is not legible is no misreading.
         (OFTEN, 6, Proof(4, 4, 1, 1, 2, 2), "proved"),
         (OFTEN, 6, Proof(4, 4, 0, 0, 12, 12), "likely"),
+        (OFTEN, 1, Proof(2, 2, 2, 1, 0, 0), "unproved"),  # a sprite that passed for a digit once
+        (OFTEN, 2, Proof(4, 4, 0, 0, 0, 0), "unproved"),
         # Few rises of a short number prove nothing: levels, lives won, balls.
         (ONCE, 3, Proof(2, 2, 2, 2, 12, 12), "likely"),
         (ONCE, 4, Proof(2, 2, 2, 2, 12, 12), "proved"),

@@ -93,6 +93,21 @@ def test_report_tells_what_is_tried(arcade: Open) -> None:
     assert any("SELECT" in line and "START" in line for line in lines)
 
 
+def test_a_game_with_fire_only_is_found_before_long_holds(
+    fake_core: Callable[..., FoundCore], fake_content: Callable[..., Content]
+) -> None:
+    """No direction matters in it; many minutes of long presses would be tried in vain."""
+    lines: list[str] = []
+    content = replace(fake_content(), system="atari2600")
+    with Core.open(fake_core("fire_only"), content) as core:
+        start = find_start(core, report=lines.append)
+        with replayed(core, start) as fresh:
+            assert fresh.read()[4] == 1
+    assert "fire matter" in start.why and start.variety >= 5
+    assert any("held (6,) frames" in line for line in lines)
+    assert not any("(3, 12, 30)" in line for line in lines)
+
+
 def started(content: Path, system: str | None = None) -> tuple[Core, Start]:
     identity = identify(content, system)
     try:

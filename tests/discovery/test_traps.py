@@ -5,6 +5,7 @@ Each is a way in which a search was once confidently wrong, replayed through the
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,8 @@ from retrokit.policy import STYLES, random_play
 from retrokit.systems import FoundCore, core_for, data_path, package_folder
 from retrokit.values import Variable
 
-SCORE, HIGH, LIVES, MODE, DEMO = 0x80, 0xA0, 0x40, 4, 4  # tests/cores/arena.h
+SCORE, HIGH, LIVES = 0x80, 0xA0, 0x40  # tests/cores/arena.h
+SCORE_BYTES = (SCORE + 2, SCORE + 1, SCORE)
 STICK = (("UP",), ("DOWN",), ("LEFT",), ("RIGHT",))
 PLAY = ("WAIT:2", "START:6", "WAIT:4")
 Arena = Callable[..., Answer]
@@ -65,8 +67,18 @@ def test_the_fire_button_is_found_and_with_it_the_score(arena: Arena) -> None:
     assert (answer.lives.offset, answer.terminated) == (LIVES, "lives == 0")
 
 
-def test_directions_only_score_nothing(arena: Arena, fake_content: Callable[..., Content]) -> None:
+def test_directions_only_prove_nothing(arena: Arena) -> None:
+    """Nobody scores: digits that stand at 0 are likely, and a constant is nothing."""
     answer = arena("arena_bcd", STICK, frames=1800)
+    assert answer.best is not None
+    assert (answer.best.grade, answer.best.offsets) == ("likely", SCORE_BYTES)
+    assert answer.best.behaviour.highest == answer.best.behaviour.rises == 0
+
+
+def test_directions_only_score_nothing_where_no_digits_are_drawn(
+    arena: Arena, fake_content: Callable[..., Content]
+) -> None:
+    answer = arena("arena_unseen", STICK, frames=1800)
     assert answer.candidates == []
     assert answer.best is None
     assert answer.to_dict(fake_content())["scored"] is False
@@ -76,10 +88,11 @@ def test_directions_only_score_nothing(arena: Arena, fake_content: Callable[...,
 
 
 @pytest.mark.parametrize("end", [{}, {"SPARE_LIVES": 1}], ids=["lives", "no lives"])
-def test_what_a_demo_scores_is_no_answer(arena: Arena, end: dict[str, int]) -> None:
+def test_what_a_demo_scores_is_no_proof(arena: Arena, end: dict[str, int]) -> None:
     """The demo after game over scores in the same bytes; nobody plays it."""
     answer = arena("arena_bcd", STICK, frames=7200, DEMO_SCORES=1, **end)
-    assert answer.best is None
+    assert answer.best is not None
+    assert (answer.best.grade, answer.best.behaviour.rises) == ("likely", 0)
 
 
 def test_a_demo_does_not_break_the_answer(arena: Arena) -> None:
@@ -94,10 +107,12 @@ def test_a_demo_does_not_break_the_answer(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize("actions", [None, STICK], ids=["fire", "directions"])
-def test_a_constant_is_never_offered(arena: Arena, actions: Any) -> None:
+@pytest.mark.parametrize("core", ["arena_bcd", "arena_odd"], ids=["rewritten", "left alone"])
+def test_a_constant_is_never_offered(arena: Arena, core: str, actions: Any) -> None:
     """The high score of 750,000 in the score's own form and font."""
-    answer = arena("arena_bcd", actions, frames=6000 if actions is None else 1800)
-    assert bool(answer.candidates) == (actions is None), "only fire scores here"
+    answer = arena(core, actions, frames=6000 if actions is None else 1800, ODD=8)
+    assert answer.best is not None
+    assert answer.best.grade == ("proved" if actions is None else "likely")
     for candidate in answer.candidates:
         assert not set(candidate.offsets) & {HIGH, HIGH + 1, HIGH + 2}
         assert candidate.behaviour.highest != 750_000
@@ -116,7 +131,7 @@ def test_a_score_drawn_nowhere_is_no_answer(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-def test_burrow_with_directions_only_until_its_demo_scores(
+def test_burrow_with_directions_only_though_its_demo_scores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Long enough for game over and for the demo, which scores in the score's bytes."""
@@ -125,8 +140,12 @@ def test_burrow_with_directions_only_until_its_demo_scores(
     start = ("WAIT:300", "SELECT:10", "WAIT:10", "START:10", "WAIT:60")
     settings = Settings(frames=9000, actions=STICK, start=start)
     answer = search(lambda event: None, content, core_or_skip("arcade"), settings)
-    assert answer.best is None
-    assert answer.candidates == []
+    assert answer.best is not None
+    truth = tomllib.loads((data_path("games") / "burrow.toml").read_text())
+    assert (answer.best.grade, answer.best.behaviour.rises) == ("likely", 0)
+    assert list(answer.best.variable.addrs) == truth["score_addrs"]
+    for candidate in answer.candidates:
+        assert not set(candidate.offsets) & set(truth["hiscore_addrs"])
 
 
 # -- FIRE first ------------------------------------------------------------------------------------
