@@ -41,8 +41,8 @@ static void each_frame(void) {
     if (ODD == STROKES && ram[COOL] == 24 && ram[MODE] == PLAY) add_bcd(SCORE, 1);
     if (ODD == RIPPLE && ram[PLACE]) {
         uint8_t *byte = ram + SCORE + (ram[PLACE] - 1) / 2;
-        unsigned up = ram[PLACE] & 1 ? 0 : 4, sum = (*byte >> up & 15u) + ram[ADDED + ram[PLACE] - 1];
-        sum += ram[CARRY], ram[CARRY] = sum > 9;
+        unsigned up = ram[PLACE] & 1 ? 0 : 4, sum = (*byte >> up & 15u) + ram[CARRY];
+        sum += ram[ADDED + ram[PLACE] - 1], ram[CARRY] = sum > 9;
         *byte = (uint8_t)((*byte & (0xF0 >> up)) | (sum % 10) << up);
         if (++ram[PLACE] > 6) ram[PLACE] = 0;
     }
@@ -62,7 +62,7 @@ static void show(void) {
     for (unsigned n = 0; n < many; n++)
         digit(right - pitch * n, 2 + (ODD == SLANT ? n % 3 : 0), place(n));
     if (ODD == CONSTANT) show_bcd(HIGH, 76, 2);
-    digit(8, 86, ram[LIVES]);
+    if (ODD != LATE) digit(8, 86, ram[LIVES]); /* else nothing is drawn at once */
 }
 static bool lose_life(void) {
     if (ODD == MONEY) add_bcd(SCORE, 1000000 - 700); /* seven hundred less */

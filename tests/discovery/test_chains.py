@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrokit.core import Span
-from retrokit.discovery.chains import Chain, Digit, chains, parts, to_variable
+from retrokit.discovery.chains import Chain, Digit, chains, half_read, parts, to_variable
 from retrokit.discovery.poke import Kind, Moment, Unit
 from retrokit.discovery.screen import Cell
 
@@ -225,6 +225,23 @@ def test_eight_times_a_digit_is_read_with_a_shift() -> None:
     variable, offsets = to_variable(layout, {o: ram[:, o] for o in range(500, 504)}, SPANS)
     assert (variable.encoding, variable.shift, offsets) == ("digits", 3, (503, 502, 501, 500))
     assert variable.decode({"SYSTEM_RAM": ram[:, :4096]}).tolist() == [7, 42, 9876]
+
+
+def test_a_nibble_that_draws_nothing_may_hold_flags() -> None:
+    """Three digits in two bytes: the fourth nibble is left out where it is read by halves."""
+    layout: Layout = {0: Unit(500, "low"), 1: Unit(500, "high"), 2: Unit(501, "low")}
+    digits = [
+        digit(100 - 8 * place, unit.offset, unit.kind) for place, unit in sorted(layout.items())
+    ]
+    assert half_read(one(chains(digits)))
+    assert not half_read(one(chains(digits[:2])))
+    ram = np.zeros(8192, np.uint8)
+    write(layout, 987, ram)
+    ram[501] |= 0x70
+    seen = {offset: ram[offset : offset + 1] for offset in (500, 501)}
+    whole, halves = (to_variable(layout, seen, SPANS, halves=halves)[0] for halves in (False, True))
+    memory = {"SYSTEM_RAM": ram[:4096]}
+    assert (int(whole.decode(memory)), int(halves.decode(memory))) == (7987, 987)
 
 
 def test_tile_numbers_that_cross_a_nibble_keep_their_base() -> None:

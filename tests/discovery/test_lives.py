@@ -12,7 +12,10 @@ from retrokit.discovery.suspects import suspects
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
 BLINK, ENERGY, TIMER, BOMBS, MIRROR = 1, 2, 3, 4, 5  # tests/cores/arena_decoys.c
-BELOW, FILLED, STAYS, FIRE_ONLY, MOVES_ON, _, TURNS = range(1, 8)  # tests/cores/arena_ends.c
+BELOW, FILLED, STAYS, FIRE_ONLY, MOVES_ON, _, TURNS, _, AMMO = range(
+    1, 10
+)  # tests/cores/arena_ends.c
+BAR = EXTRA + 1
 SCORE_BYTES = (0x80, 0x81, 0x82)
 DECOYS = ["blink", "energy", "timer", "bombs", "copy"]
 Arena = Callable[..., Any]
@@ -86,7 +89,15 @@ def test_control_that_comes_and_goes_proves_nothing(arena: Arena) -> None:
     """A bar that costs one's turn: for many seconds nothing obeys, and so it is without the bar."""
     played = arena("arena_ends", END=TURNS)
     lives = lives_of(played)
-    assert lives is not None and (lives.offset, lives.grade) == (EXTRA + 1, "unproved")
+    assert lives is not None and (lives.offset, lives.grade) == (BAR, "unproved")
+
+
+def test_ammunition_is_no_life(arena: Arena) -> None:
+    """With none left fire does nothing any more; but without fire there is no loss either."""
+    played = arena("arena_ends", END=AMMO)
+    assert BAR in {suspect.unit.offset for suspect in suspects(played.recording)}
+    lives = find_lives(played.prober, (*SCORE_BYTES, LIVES))
+    assert lives is not None and (lives.offset, lives.grade) == (BAR, "unproved")
 
 
 @pytest.mark.parametrize(

@@ -101,12 +101,15 @@ def test_scores_of_base_100(arena: Arena, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("odd", "points"),
-    [(CENTRED, 7), (SLANT, 7), (LATE, 7), (RIPPLE, 37), (HALVES, 1), (MONEY, 25)],
-    ids=["centred", "slanted", "drawn late", "digit by digit", "in halves", "money"],
-)
-def test_odd_numbers_are_proved(arena: Arena, odd: int, points: int) -> None:
-    candidates = found(arena("arena_odd", ODD=odd, POINTS=points, LAG=5))
+    ("odd", "points", "lag"),
+    [
+        (CENTRED, 7, 0), (SLANT, 7, 0), (LATE, 7, 5), (LATE, 7, 20), (RIPPLE, 37, 0),
+        (HALVES, 1, 0), (MONEY, 25, 0),
+    ],
+    ids=["centred", "slanted", "late", "very late", "digit by digit", "in halves", "money"],
+)  # fmt: skip
+def test_odd_numbers_are_proved(arena: Arena, odd: int, points: int, lag: int) -> None:
+    candidates = found(arena("arena_odd", ODD=odd, POINTS=points, LAG=lag))
     assert best(candidates) == ("proved", (SCORE + 2, SCORE + 1, SCORE), "bcd", 1, None)
     assert candidates[0].evidence["screen"]["film"] == "12 of 12"
 
