@@ -76,11 +76,11 @@ def verdict(candidate: Candidate, truth: Truth, ram: Ram, answer: Answer) -> str
         complete = same(whole, truth.decode[name](sample))
         if complete and (same(ours, true) or not true.any()):
             return "complete"
+        if addrs == set(candidate.offsets):  # the same bytes, whatever an unseen place is worth
+            return "complete" if same(ours, true) else "partial"
         moved = bool((true != true[0]).any())
         shared = addrs & set(candidate.offsets)
         if (moved and same(ours, true)) or (shared and set(candidate.offsets) <= addrs):
-            return "partial"
-        if addrs == set(candidate.offsets):
             return "partial"
     return "wrong"
 

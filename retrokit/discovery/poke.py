@@ -364,8 +364,8 @@ class Prober:
             beside: Offset → byte that is written along.
         """
         cells, changes = self._draw(unit, moment, beside or {})
-        if changes:
-            later = Moment(moment.episode, moment.frame + self.looks[-1])
+        later = Moment(moment.episode, moment.frame + self.looks[-1])
+        if changes and later.frame < self.recording.buttons.shape[1]:
             quiet, changes_again = self._draw(unit, later, beside or {})
             cells = quiet if quiet and not changes_again else cells or quiet
         return cells
