@@ -24,8 +24,9 @@ from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variabl
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, counts_presses, grade, rank, weight
-from .poke import LATE, Moment, Prober, Unit
+from .poke import LATE, LOOKS, Moment, Prober, Unit
 from .prove import (
+    SMALL_RAM,
     Binary,
     binary_units,
     extend,
@@ -73,9 +74,11 @@ def find_score(
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
-    if adders and not digits:
+    if adders and not digits and len(recording.initial) > SMALL_RAM:
         prober.looks = LATE
         digits, visible = _digits(prober, adders, report)
+        if not digits:
+            prober.looks = LOOKS
     if sieve is not None:
         drawn = {digit.unit.offset for digit in digits}
         sieve |= {
