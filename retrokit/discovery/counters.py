@@ -21,6 +21,7 @@ PIECE = 240  # frames between reports
 NATURAL = sum(1 << step % 64 for step in (*range(-9, 10), 16, 32, 48))
 BY_CHANCE = NATURAL.bit_count() / 64
 MOSTLY = 0.9  # share of natural steps that a counter makes
+NEAR = 8  # bytes around one that counts in which the rest of its number is looked for
 ALL = (1 << 64) - 1
 
 
@@ -77,17 +78,28 @@ def likelihood(counts: Counts, offsets: NDArray[np.int32]) -> NDArray[np.float64
     """Return how much likelier bytes move like that if they count, float64 [offsets].
 
     It is a sum of logarithms: each change that repeats a step, each step that is natural or not.
-    Changes back speak against a counter, and so does having changed with all around it alone.
+    Changes back count for nothing, and those with all around it as little as they can. The first
+    bytes of a number hardly move, so half of what is said for a byte is said for those near it.
+
+    Args:
+        counts: How every byte moved.
+        offsets: Which ones are asked for, ascending.
     """
     alone = counts.alone[offsets].astype(np.int64)
     back = counts.back[offsets].astype(np.int64)
     kinds, natural = (_bits(counts.steps[offsets] & np.uint64(m)) for m in (ALL, NATURAL))
-    repeats = np.maximum(0, alone - 2 * back - kinds)  # a change back undoes another one
+    onward = np.maximum(0, alone - 2 * back)  # a change back undoes another one
+    repeats = np.maximum(0, onward - kinds)
     odds = repeats * np.log(64 / np.maximum(1, kinds))
-    odds += natural * np.log(MOSTLY / BY_CHANCE)
+    odds += np.minimum(onward, natural) * np.log(MOSTLY / BY_CHANCE)
     odds += (kinds - natural) * np.log((1 - MOSTLY) / (1 - BY_CHANCE))
-    odds -= 0.5 * np.minimum(back, 10)
-    return np.where(alone > 0, odds, -np.inf)
+    odds *= alone / np.maximum(1, counts.total()[offsets])
+    around = np.maximum(odds, 0)
+    for step in range(1, NEAR + 1):
+        near = np.flatnonzero(offsets[step:] - offsets[:-step] <= NEAR)
+        around[near] = np.maximum(around[near], odds[near + step])
+        around[near + step] = np.maximum(around[near + step], odds[near])
+    return np.where(alone > 0, odds + around / 2, -np.inf)
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:

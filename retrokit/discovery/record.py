@@ -22,8 +22,10 @@ from .states import States, spacing
 Report = Callable[[float], None]
 # Number of the episode, offsets of the bytes kept, buttons [frames], ram [frames, kept].
 Keep = Callable[[int, NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]], None]
-KEEP_ALL = 1 << 14  # RAM up to this size is kept whole; larger RAM is first counted, then kept
-KEPT_BYTES = 72 << 20  # of a recording; a search may make three
+# RAM up to this size is kept whole where that is few bytes; else it is first counted, then kept. Of
+# a recording: a search may make three, and holds each a second time as it was up to the ends.
+KEEP_ALL, WHOLE_BYTES = 1 << 14, 96 << 20
+KEPT_BYTES, LEAST_KEPT = 36 << 20, 256
 CHECKPOINT_BYTES = 64 << 20
 
 
@@ -154,7 +156,7 @@ def record(
     if known is not None:
         buttons[: len(known)] = known
     size, given = core.ram_size, offsets is not None
-    twice = not given and size > KEEP_ALL
+    twice = not given and (size > KEEP_ALL or size * buttons.size > WHOLE_BYTES)
     finished = 0
 
     def advance(frames: int) -> None:
@@ -179,7 +181,8 @@ def record(
     initial, *others = each(core, initial_of, [None] * len(buttons))
     if twice:
         counts = counted(core, state, buttons, advance)
-        offsets = likeliest(counts, buttons.size, KEPT_BYTES // buttons.size)
+        most = max(LEAST_KEPT, KEPT_BYTES // buttons.size)
+        offsets = likeliest(counts, buttons.size, most)
         del counts
     elif not given:
         offsets = np.arange(size, dtype=np.int32)

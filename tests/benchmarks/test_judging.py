@@ -79,6 +79,16 @@ def test_places_without_a_decoder_are_compared_alone() -> None:
     assert judged(Variable((1, 2), "bcd"), known=known) == "wrong"
 
 
+def test_the_same_bytes_are_the_score_whatever_an_unseen_place_is_worth() -> None:
+    """The last digit is always 0 and drawn by nobody: read as tens or as ones it is the score."""
+    tens, ones = played(np.array([0, 20, 50, 120, 4000])), played(np.array([0, 21, 57, 123, 4004]))
+    scaled = Variable(
+        terms=(Variable((2, 1), "bcd", scale=100), Variable((0,), "nibbles_high", scale=10))
+    )
+    assert judged(scaled, tens) == "complete"
+    assert judged(scaled, ones) == "partial"
+
+
 def test_any_of_several_numbers_will_do() -> None:
     known = truth()
     theirs = Variable((5,), "uint")

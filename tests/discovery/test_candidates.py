@@ -122,6 +122,12 @@ def test_a_clock_in_every_episode_is_still_a_clock() -> None:
     assert describe(behaviour(ticking, 0))["clock"] is True
 
 
+def test_what_ticks_in_some_games_only_is_no_clock() -> None:
+    """Points may be counted up one by one as well."""
+    counted = np.concatenate([series(*((25 * n, n) for n in range(1, 15))), series()])
+    assert not behaviour(counted, 0).clock and behaviour(counted, 0).like_a_score
+
+
 # -- decoding a recording --------------------------------------------------------------------------
 
 ENCODINGS = sorted(DECODERS)

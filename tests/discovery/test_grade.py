@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrokit.buttons import MASKS
 from retrokit.discovery.candidates import Behaviour, Candidate, Grade, behaviour, values_of
 from retrokit.discovery.grade import counts_presses, grade, known_rises, rank, weight
 from retrokit.discovery.prove import Proof
+from retrokit.discovery.screen import Cell, Line
 from retrokit.values import Variable
 
 SCORE = (0x82, 0x81, 0x80)  # tests/cores/arena.h
@@ -124,8 +126,17 @@ def test_larger_steps_are_no_presses(arena: Arena) -> None:
 # -- order -----------------------------------------------------------------------------------------
 
 
-def graded(known: Grade, order: float, offset: int) -> Candidate:
-    return Candidate(Variable((offset,)), (offset,), OFTEN, known, {"grade": known}, order)
+def graded(
+    known: Grade,
+    order: float,
+    offset: int,
+    offsets: tuple[int, ...] = (),
+    cell: Cell | None = None,
+) -> Candidate:
+    offsets = offsets or (offset,)
+    line = None if cell is None else Line(cell, 8)
+    variable = Variable(offsets, "bcd")
+    return Candidate(variable, offsets, OFTEN, known, {"grade": known}, order, line)
 
 
 def test_only_one_number_can_be_the_score() -> None:
@@ -140,6 +151,35 @@ def test_only_one_number_can_be_the_score() -> None:
     assert ranked[1].evidence["grade"] == "likely"
     assert "note" in ranked[1].evidence
     assert rank([]) == []
+
+
+GLYPHS = {n: np.random.default_rng(n).random((7, 5)) < 0.5 for n in range(10)}
+OTHER = {n: ~np.roll(glyph, n + 1, 0)[::-1] for n, glyph in GLYPHS.items()}
+BOX = Cell(20, 27, 100, 105, GLYPHS)
+
+
+@pytest.mark.parametrize(
+    ("cell", "offsets", "rival"),
+    [
+        (replace(BOX, left=160, right=165), (11, 10), True),
+        (replace(BOX, top=40, bottom=47), (11, 10), False),  # another line
+        (replace(BOX, left=160, right=165, glyphs=OTHER), (11, 10), False),  # another font
+        (replace(BOX, left=160, right=165), (12, 11, 10), False),  # longer
+        (replace(BOX, left=160, right=165), (11, 2), False),  # it shares a byte
+        (None, (11, 10), False),
+    ],
+    ids=["rival", "line", "font", "length", "shared", "unseen"],
+)
+def test_the_other_player_has_a_score_too(
+    cell: Cell | None, offsets: tuple[int, ...], rival: bool
+) -> None:
+    """The same digits in the same font on the same line; other counters look otherwise."""
+    ours = graded("proved", 2, 2, (2, 1), BOX)
+    theirs = graded("proved", 1, 0, offsets, cell)
+    first, second = rank([theirs, ours])
+    assert (first, second) == (ours, theirs) and first.grade == "proved"
+    assert second.grade == ("proved" if rival else "likely")
+    assert ("other player" in second.evidence["note"]) is rival
 
 
 def test_one_number_drawn_twice_is_one_candidate() -> None:

@@ -12,7 +12,7 @@ from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Prober, Unit
 from retrokit.discovery.screen import same_font
 
 # tests/cores/arena.h
-COOL, SHOTS, LIVES, SCORE, COPY, HIGH = 16, 17, 0x40, 0x80, 0x90, 0xA0
+MODE, COOL, SHOTS, LIVES, SCORE, COPY, HIGH = 4, 16, 17, 0x40, 0x80, 0x90, 0xA0
 
 Arena = Callable[..., Any]
 
@@ -171,6 +171,17 @@ def test_what_shows_nothing_draws_nothing(arena: Arena) -> None:
 def test_a_base_too_high_for_ten_digits_draws_nothing(arena: Arena) -> None:
     _, _, prober = arena("arena_bcd")
     assert prober.draw(Unit(SCORE, "byte", 250), Moment(0, 30)) == []
+
+
+def test_what_changes_the_whole_picture_draws_no_digit(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mode of the game brings another scene; a digit only itself, or its number."""
+    _, _, prober = arena("arena_bcd", frames=200)
+    units, moment = [Unit(MODE, "low"), Unit(SCORE, "low")], Moment(0, 40)
+    assert prober.touching(units, moment) == units  # the arena's scene is small
+    monkeypatch.setattr("retrokit.discovery.poke.MOST_MOVED", 100)
+    assert prober.touching(units, moment) == units[1:]
 
 
 def test_units_on_the_same_line_are_found(arena: Arena) -> None:

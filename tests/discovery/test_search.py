@@ -200,6 +200,19 @@ def test_the_integration_says_the_same(tmp_path: Path) -> None:
     assert loaded.evidence["score"] == {"grade": "proved"}
 
 
+def test_the_other_players_score_is_written_beside_ours() -> None:
+    answer, content = made(), identify_nothing()
+    series = np.array([[0, 100]])
+    theirs = Candidate(Variable((9, 8), "bcd"), (9, 8), behaviour(series, 0), "proved", {"note": 1})
+    answer.candidates.append(theirs)
+    integration = answer.integration(content)
+    assert integration.variables["score"].addrs == (7, 6)
+    assert integration.variables["rival_score"].addrs == (9, 8)
+    assert integration.evidence["rival_score"] == {"note": 1}
+    theirs.grade = "likely"
+    assert "rival_score" not in answer.integration(content).variables
+
+
 def test_what_is_not_proved_is_not_written() -> None:
     answer = made()
     assert answer.lives is not None
