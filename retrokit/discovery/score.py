@@ -24,7 +24,7 @@ from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variabl
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, counts_presses, grade, rank, weight
-from .poke import LATE, Moment, Prober, Unit
+from .poke import LATE, LOOKS, Moment, Prober, Unit
 from .prove import (
     Binary,
     binary_units,
@@ -76,6 +76,7 @@ def find_score(
     if adders and not digits:
         prober.looks = LATE
         digits, visible = _digits(prober, adders, report)
+        prober.looks = LATE if digits else LOOKS
     if sieve is not None:
         drawn = {digit.unit.offset for digit in digits}
         sieve |= {
