@@ -26,6 +26,7 @@ from .film import film
 from .grade import MANY, counts_presses, grade, rank, weight
 from .poke import LATE, LOOKS, Moment, Prober, Unit
 from .prove import (
+    SMALL_RAM,
     Binary,
     binary_units,
     extend,
@@ -73,10 +74,11 @@ def find_score(
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
     digits, visible = _digits(prober, adders, report)
-    if adders and not digits:
+    if adders and not digits and len(recording.initial) > SMALL_RAM:
         prober.looks = LATE
         digits, visible = _digits(prober, adders, report)
-        prober.looks = LATE if digits else LOOKS
+        if not digits:
+            prober.looks = LOOKS
     if sieve is not None:
         drawn = {digit.unit.offset for digit in digits}
         sieve |= {

@@ -166,8 +166,6 @@ class _Search:
                 yield _STRICT, node
         if self.atari:  # most are in play at once, some with a paddle that clamps
             yield from self._second_look(_LOWEST)
-            yield from self._breadth_first(roots, 1, (_TAP,))
-            yield from self._fired()  # some have no directions
         yield from self._breadth_first(roots, self.depth, (_TAP,))
         yield from self._breadth_first(roots, min(self.depth, 3), _HOLDS)
         yield from self._second_look(_LOWER)
@@ -201,6 +199,8 @@ class _Search:
                     found.append((not shown, child))
                 if self._late() or len(self.measured) > limit:
                     return
+            if level == 1 and self.atari:
+                yield from self._fired()  # some have no directions
             if level == min(2, depth - 1):
                 yield from self._second_look(_LOWER)
             found.sort(key=lambda pair: pair[0])
