@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from retrokit.buttons import MASKS
+from retrokit.discovery import poke
 from retrokit.discovery.candidates import Candidate, values_of
 from retrokit.discovery.ends import play_ends
 from retrokit.discovery.poke import Prober
@@ -53,6 +54,17 @@ def test_six_bytes_low_digit_first_blanked_with_0f(arena: Arena) -> None:
     """Cases 19: order, blank and scale are found."""
     candidates = found(arena("arena_digits", BLANK=0x0F))
     assert best(candidates) == ("proved", SIX, "digits", 10, 0x0F)
+
+
+@pytest.mark.parametrize(("lag", "looks"), [(20, poke.LATE), (60, poke.LOOKS)])
+def test_late_looks_are_kept_only_where_they_show_digits(
+    arena: Arena, lag: int, looks: tuple[int, ...]
+) -> None:
+    """They take five times as long, and so does all that follows."""
+    played = arena("arena_odd", ODD=LATE, POINTS=7, LAG=lag)
+    prober = Prober(played.core, played.recording, played.prober.size)
+    found(played._replace(prober=prober))
+    assert prober.looks == looks
 
 
 def test_places_that_moved_are_found_blanked_with_20(arena: Arena) -> None:
