@@ -113,7 +113,7 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
 def line(row: dict[str, Any]) -> str:
     """Return a table row."""
     if "error" in row:
-        return f"| {row['game']} | error | | | {row['seconds']} | {row['error'][:80]} |"
+        return f"| {row['game']} | error | | | {row['seconds']} | | {row['error'][:80]} |"
     best, lives = first(row), row.get("lives")
     shown = f"{best['verdict']}, {best['grade']}"
     mark = "" if lives is None else f"{'right' if lives['right'] else 'other'}, {lives['grade']}"
