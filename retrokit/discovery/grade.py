@@ -9,7 +9,7 @@ import numpy as np
 from .candidates import Behaviour, Candidate, Grade, values_of
 from .chains import on_one_line
 from .film import film
-from .poke import Moment, Prober
+from .poke import BEFORE, Moment, Prober
 from .prove import Proof
 from .record import Recording
 from .screen import FONT_AGREES, same_font
@@ -17,6 +17,7 @@ from .screen import FONT_AGREES, same_font
 MANY = 4  # digits by which a number is told from counters, levels and clocks
 LEAST = 3  # pictures of play that must show a number which never moved
 TAP = 3  # frames
+EARLIER = 17  # frames
 ANSWER = 8  # frames within which a counter of presses counts one
 COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
@@ -91,6 +92,29 @@ def counts_presses(
         ram = core.branch(_rested(prober, moment), logs, [TAP + ANSWER], kept=kept).ram[:, 0]
         counted += (ram[1:] != ram[0]).any(axis=1)
     return bool(len(moments) and counted.max() >= COUNTED * len(moments))
+
+
+def answers_presses(prober: Prober, offsets: Sequence[int], moments: Sequence[Moment]) -> bool:
+    """Tell a setting (which cube, which variation) from a score, at the number's own rises.
+
+    Some frames earlier nothing is pressed, and then what was pressed at the rise, as a tap: a
+    setting answers; a score needs what play had led to.
+    """
+    core, recording = prober.core, prober.recording
+    answered = asked = 0
+    for moment in moments:
+        frame = moment.frame - EARLIER
+        pressed = recording.buttons[moment.episode, moment.frame : moment.frame + BEFORE]
+        if frame < 0 or not pressed.any():
+            continue
+        asked += 1
+        logs = np.zeros((2, EARLIER + TAP + ANSWER), np.uint16)
+        logs[1, EARLIER : EARLIER + TAP] = pressed[pressed > 0][-1]
+        state = prober.state(Moment(moment.episode, frame))
+        kept = np.array(offsets, np.int32)
+        idle, tapped = core.branch(state, logs, [logs.shape[1]], kept=kept).ram[:, 0]
+        answered += bool((idle != tapped).any())
+    return asked > 0 and 2 * answered >= asked
 
 
 def _rested(prober: Prober, moment: Moment) -> bytes:

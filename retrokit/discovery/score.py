@@ -23,7 +23,7 @@ from .candidates import (
 from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variable
 from .drawn import drawn_digits
 from .film import film
-from .grade import MANY, counts_presses, grade, rank, weight
+from .grade import MANY, answers_presses, counts_presses, grade, rank, weight
 from .poke import LATE, LOOKS, Moment, Prober, Unit
 from .prove import (
     SMALL_RAM,
@@ -259,6 +259,8 @@ def _judged(
     moments = rising_moments(recording, variable, offsets)
     proof = prove(prober, offsets, packed, line, moments, seed)
     presses = counts_presses(prober, moved, offsets, taps, seed)
+    if cells < MANY and not presses:
+        presses = answers_presses(prober, offsets, moments)
     graded = grade(moved, cells, whole, presses, proof)
     if not moved.rises and not moved.falls and graded == "unproved":
         return None  # a constant
