@@ -131,8 +131,8 @@ class Prober:
 
     def bytes_at(self, moment: Moment, offsets: Sequence[int]) -> NDArray[np.uint8]:
         """Return RAM bytes just before a frame."""
-        self.core.load(self.state(moment))
-        return self.core.read()[np.asarray(offsets, np.int64)]
+        state, kept = self.state(moment), np.asarray(offsets, np.int32)
+        return self.core.branch(state, np.zeros(1, np.uint16), [0], kept=kept).ram[0, 0]
 
     def after(
         self,

@@ -1,7 +1,11 @@
 /* A big machine: the plain game somewhere in megabytes of RAM that are busy with other things. From
- * the bottom up: half of all bytes are made anew each frame; two frame buffers take turns; a ring of
- * sound; data that is loaded for each life. Build fake.c with the same RAM_BYTES. */
+ * the bottom up: half of it, of which BUSY bytes are made anew each frame; two frame buffers that take
+ * turns; a ring of sound; data that is loaded for each life. Build fake.c with the same RAM_BYTES. */
 #include "arena.h"
+
+#ifndef BUSY
+#define BUSY (RAM_BYTES / 2)
+#endif
 
 enum { NOISE = 64, LUCK_OF_NOISE = 16, SOUND = 2940 };
 enum { HALF = RAM_BYTES / 2, RING = RAM_BYTES / 8, PICTURE = RAM_BYTES / 16, LOADED = PICTURE };
@@ -23,7 +27,7 @@ static void fill(unsigned at, unsigned bytes) {
 static void clear_score(void) { memset(ram + SCORE, 0, 3); }
 static void add(unsigned points) { add_bcd(SCORE, points); }
 static void each_frame(void) {
-    fill(NOISE, HALF - NOISE);
+    fill(NOISE, BUSY - NOISE);
     fill(SOUND_AT + frames() * SOUND % (RING - SOUND), SOUND);
     if (ram[MODE] == PLAY && clock_of_mode() == 0) fill(LOADED_AT, LOADED);
 }
