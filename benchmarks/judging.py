@@ -69,6 +69,8 @@ def verdict(candidate: Candidate, truth: Truth, ram: Ram, answer: Answer) -> str
         addrs = {addr for addr, _, _ in places}
         if name not in truth.decode:
             return "complete" if addrs == set(candidate.offsets) else "wrong"
+        if max(addrs) >= ram.shape[-1]:
+            continue
         true = truth.decode[name](ram)
         sample = written(truth, name, ram[:: max(1, len(ram) // 200)], rng)
         whole = decoded(candidate, sample, answer)
@@ -90,7 +92,8 @@ def scored(truth: Truth, episodes: dict[int, Any], size: int) -> bool:
     for offsets, ram in episodes.values():
         kept = offsets < size
         for name in truth.decode:
-            wide = np.zeros((len(ram), max(int(offsets.max()) + 1, 128)), np.uint8)
+            most = max(addr for addr, _, _ in truth.places[name])
+            wide = np.zeros((len(ram), max(int(offsets.max()), most, 127) + 1), np.uint8)
             wide[:, offsets[kept]] = ram[:, kept]
             true = truth.decode[name](wide[100:])
             if (true != true[0]).any():

@@ -94,6 +94,10 @@ def _corpus() -> Iterator[Truth]:
             _add(truth, "score", variable)
         if path.stem == "snes07-pong":  # two players: the corpus names the other one under "other"
             _add(truth, "theirs", _variable("u8", int(entry["other"][0]["addr_hex"], 16)))
+        for other in entry["other"]:  # 2048 keeps its score in HRAM, which follows SYSTEM_RAM
+            if other["name"] == "true score":
+                at = entry["verified_run"]["mem2"] + int(other["addr_hex"], 16) - 0xFF80
+                _add(truth, "true score", Variable((at, at + 1, at + 2), "bcd"))
         if entry["lives"]:
             truth.lives = int(entry["lives"]["addr"])
         yield truth
