@@ -132,7 +132,8 @@ class Prober:
     def bytes_at(self, moment: Moment, offsets: Sequence[int]) -> NDArray[np.uint8]:
         """Return RAM bytes just before a frame."""
         state, kept = self.state(moment), np.asarray(offsets, np.int32)
-        return self.core.branch(state, np.zeros(1, np.uint16), [0], kept=kept).ram[0, 0]
+        ram = self.core.branch(state, np.zeros(1, np.uint16), [0], kept=kept).ram
+        return np.asarray(ram[0, 0], np.uint8)
 
     def after(
         self,
