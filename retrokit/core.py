@@ -25,6 +25,7 @@ from .systems import CoreSpec, FoundCore
 
 __all__ = ["Branches", "Core", "CoreInfo", "Counts", "Region", "Span"]
 Bytes = NDArray[np.uint8]
+Ints = Sequence[int] | NDArray[Any]
 SAVESTATE = "SAVESTATE"
 STATE_REGION = Region(lib.RK_SAVESTATE_REGION, SAVESTATE, 0, 0, 0)
 
@@ -306,7 +307,7 @@ class Core:
         check(lib.rk_read(self._alive(), ffi.from_buffer("uint8_t[]", ram)))
         return ram
 
-    def poke(self, offsets: Sequence[int], values: Sequence[int]) -> None:
+    def poke(self, offsets: Ints, values: Ints) -> None:
         """Write bytes at offsets of the selected regions."""
         at = self._offsets(np.asarray(offsets, np.int32))
         body = bytes(np.broadcast_to(np.asarray(values, np.uint8), at.shape))

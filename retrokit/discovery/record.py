@@ -253,7 +253,7 @@ def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:
         fresh.run(1)  # some cores cannot restore before
         fresh.load(state)
         before = fresh.read()
-        fresh.poke(offsets.tolist(), (before[offsets] ^ 0xFF).tolist())
+        fresh.poke(offsets, before[offsets] ^ 0xFF)
         fresh.load(state)
         saved[offsets] = (fresh.read() == before)[offsets]
     return saved
