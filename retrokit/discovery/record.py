@@ -249,6 +249,8 @@ def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:
     where = [np.arange(s.start, s.start + s.size) for s in core.spans if s.region != SAVESTATE]
     offsets = np.concatenate([*where, np.zeros(0, np.int64)]).astype(np.int32)
     saved = np.ones(core.ram_size, np.bool_)
+    if not len(offsets):
+        return saved
     with Core.open(core.found, core.content) as fresh:
         fresh.run(1)  # some cores cannot restore before
         fresh.load(state)

@@ -109,11 +109,30 @@ def test_of_large_ram_only_calm_bytes_are_kept(core: Core, monkeypatch: pytest.M
     assert len(counted) == len(kept) and (counted > 0).all() and (counted <= 0.25).all()
 
 
+def test_few_bytes_are_kept_of_a_long_recording(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrokit.discovery.record.WHOLE_BYTES", 5120 * 600 - 1)
+    assert len(made(core).offsets) < 10
+    monkeypatch.setattr("retrokit.discovery.record.WHOLE_BYTES", 5120 * 600)
+    assert len(made(core).offsets) == 5120
+
+
+def test_a_savestate_used_as_memory_is_recorded(open_fake: Open) -> None:
+    core = open_fake("savestate_only")
+    core.run(10)
+    recording = made(core)
+    assert recording.saved.all() and recording.initial[FRAMES] == 10
+    assert recording.series(FRAMES)[:, 0].tolist() == [11] * 3
+
+
 def test_joined_recordings(core: Core) -> None:
     first = made(core)
     core.load(first.state)
     second = made(core, seed=1, offsets=first.offsets)
     both = join(first, second)
+    for recording in (first, both, both.ending(np.full(6, 50))):
+        assert recording.series(FRAMES).flags.c_contiguous  # read over time, it lies together
     assert (both.episodes, both.frames) == (6, 1200)
     assert np.array_equal(both.ram[3:], second.ram)
     assert len(both.checkpoints) == len(both.styles) == 6
