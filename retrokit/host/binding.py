@@ -263,7 +263,6 @@ def record(
             pointer("int32_t[]", kept),
             n_kept,
             pointer("uint8_t[]", ram),
-            ffi.NULL,
             every,
             pointer("uint16_t[]", pictures),
             size[0],

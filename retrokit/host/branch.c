@@ -1,25 +1,15 @@
 /* Discovery's two workhorses, whole loops in C: record one button log, compare many futures. */
-#include <stdlib.h>
-#include <string.h>
 #include "internal.h"
 
 int rk_record(rk_host *host, uint32_t frames, const uint16_t *buttons, const int32_t *kept,
-              uint32_t n_kept, uint8_t *ram, uint32_t *changes, uint32_t every, uint16_t *pictures,
-              uint32_t width, uint32_t height) {
+              uint32_t n_kept, uint8_t *ram, uint32_t every, uint16_t *pictures, uint32_t width,
+              uint32_t height) {
     if (!host->loaded) return rk_fail("nothing is loaded");
-    uint64_t total = 0;
-    for (int i = 0; i < host->n_selected; i++) total += host->selected_size[i];
-    if (changes) rk_gather(host, host->previous);
     for (uint32_t f = 0; f < frames; f++) {
         bool see = pictures && every && (f + 1) % every == 0;
         rk_press(host, buttons[f]);
         rk_step(host, see);
         if (ram) rk_keep(rk_look(host), kept, n_kept, ram + (size_t)f * n_kept);
-        if (changes) {
-            rk_gather(host, host->scratch);
-            for (uint64_t i = 0; i < total; i++) changes[i] += host->scratch[i] != host->previous[i];
-            memcpy(host->previous, host->scratch, total);
-        }
         if (see) rk_picture_565(host, pictures + (size_t)(f / every) * width * height, width, height);
     }
     return 1;

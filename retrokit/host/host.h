@@ -90,12 +90,12 @@ int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height);
 int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels);
 
 /* Run one button log and keep what was seen. `buttons` [frames]; `kept` [n_kept] offsets into the
- * selected regions, their bytes go to `ram` [frames][n_kept]; `changes` [selected] += 1 where a
- * byte differs from the frame before; pictures (upright RGB565) every `every` frames (0: never) go
- * to `pictures` [frames / every][height][width]. Null pointers switch a part off. */
+ * selected regions, their bytes go to `ram` [frames][n_kept]; pictures (upright RGB565) every
+ * `every` frames (0: never) go to `pictures` [frames / every][height][width]. Null pointers switch
+ * a part off. */
 int rk_record(rk_host *host, uint32_t frames, const uint16_t *buttons, const int32_t *kept,
-              uint32_t n_kept, uint8_t *ram, uint32_t *changes, uint32_t every,
-              uint16_t *pictures, uint32_t width, uint32_t height);
+              uint32_t n_kept, uint8_t *ram, uint32_t every, uint16_t *pictures, uint32_t width,
+              uint32_t height);
 
 /* Run one button log and count how every selected byte moves. */
 int rk_count(rk_host *host, uint32_t frames, const uint16_t *buttons, const rk_counts *counts);
