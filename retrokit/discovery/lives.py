@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from ..buttons import DIRECTIONS, to_mask
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, Control, controls, gone, measure_control
+from .control import PLAY_LATER, Control, controls, futures, gone, measure_control
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
-from .poke import Moment, Prober, Unit
-from .record import Recording
-from .suspects import LEAD, Suspect, suspects
+from .poke import Moment, Prober
+from .suspects import LEAD, PLAIN, Field, Suspect, suspects
 
 WAITS = (100, 150, 420, 650)  # frames after the loss at which control must be back, or gone
 MOST_LOSSES = 2
@@ -31,6 +30,7 @@ GAPS = (170, 260, 350)  # frames between the looks that find control still gone;
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
 TRIED = 4  # candidates that are poked
+AHEAD, NEAR, FUTURES = 600, 4, 8  # frames, frames and plays by which a clock is told
 
 
 @dataclass
@@ -50,6 +50,7 @@ class Lives:
         resets: After the last life the counter is filled for the next game at once.
         low: What was written to make a loss the last one; it equals ``last`` where the counter
             holds that while the last life is played.
+        codes: The bits that stand for 0, 1, … where they are no plain number.
     """
 
     offset: int
@@ -64,10 +65,16 @@ class Lives:
     flag: Flag | None = None
     resets: bool = False
     low: int = 1
+    codes: tuple[int, ...] = ()
+
+    @property
+    def field(self) -> Field:
+        """The bits that hold it."""
+        return Field(self.offset, self.mask, self.shift, self.codes)
 
     def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the counter's value in its byte."""
-        value = (byte.astype(np.int64) & self.mask) >> self.shift
+        value = self.field.read(byte)
         top = (self.mask >> self.shift) + 1
         return np.where(self.signed & (value >= top // 2), value - top, value)
 
@@ -85,7 +92,7 @@ def find_lives(
     prober: Prober,
     exclude: Sequence[int] = (),
     report: Callable[[float], None] = lambda share: None,
-    tried: set[Unit] | None = None,
+    tried: set[Field] | None = None,
 ) -> Lives | None:
     """Find the lives counter.
 
@@ -93,31 +100,39 @@ def find_lives(
         prober: The prober of a recording in which lives were lost.
         exclude: Offsets that hold something else.
         report: Called with the share that is finished.
-        tried: Units that earlier recordings of this game ruled out; those tried here are added.
+        tried: Fields that earlier recordings of this game ruled out; those tried here are added.
 
     Returns:
         The proved counter; else the likeliest suspect, graded ``unproved``; None without suspects.
     """
     tried = set() if tried is None else tried
     found = suspects(prober.recording, exclude)
-    untried = [suspect for suspect in found if suspect.unit not in tried][:TRIED]
+    untried = [suspect for suspect in found if suspect.field not in tried][:TRIED]
     for number, suspect in enumerate(untried):
         report(number / len(untried))
-        tried.add(suspect.unit)
-        for moment in _spread(suspect.losses, MOST_LOSSES if number < 2 else 1):
-            lives = _last_loss(prober, suspect, moment)
+        tried.add(suspect.field)
+        for moment in _tries(prober, suspect, MOST_LOSSES if number < 2 else 1):
+            if _is_clock(prober, suspect.field, moment):
+                continue
+            lives, refuted = _last_loss(prober, suspect, moment)
             if lives is not None and not _contradicted(prober, lives):
                 return lives
-    if not found:
-        return None
-    best = found[0]
-    mask, shift = _bits(best.unit, prober.recording)
-    return Lives(best.unit.offset, mask, shift, False, best.start, 0, False, "unproved")
+            if refuted:
+                break
+    for best in found:
+        bits = best.field
+        if bits.mask in PLAIN and not bits.codes:  # odd bits are worth nothing without proof
+            return Lives(
+                bits.offset, bits.mask, bits.shift, False, best.start, 0, False, "unproved"
+            )
+    return None
 
 
 def _contradicted(prober: Prober, lives: Lives) -> bool:
-    """Tell whether recorded games went on after what should be their end."""
+    """Tell whether recorded games went on after what should be their end, or begin with it."""
     core, recording = prober.core, prober.recording
+    if lives.flag is None and int(lives.read(recording.initial)[lives.offset]) == lives.last:
+        return True
     core.load(recording.state)
     before = measure_control(core, lives.evidence["control"]["by"])
     if before.variety < PLAY_LATER or lives.last == lives.low:
@@ -134,6 +149,32 @@ def _contradicted(prober: Prober, lives: Lives) -> bool:
     return False
 
 
+def _tries(prober: Prober, suspect: Suspect, most: int) -> list[Moment]:
+    """Return a few losses to try, first one where fewer than at the start were left.
+
+    A counter may be cut to what it holds at the start, and one more is then no more.
+    """
+    losses = suspect.losses
+    series = suspect.field.read(prober.recording.series(suspect.field.offset))
+    fewer = [m for m in losses if 2 <= series[m.episode, m.frame + LEAD - 1] < suspect.start]
+    return _spread([*fewer[:1], *(m for m in losses if m not in fewer[:1])], most)
+
+
+def _is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
+    """Tell whether the loss comes when it comes, whatever is pressed for ten seconds before it."""
+    loss = moment.frame + LEAD
+    ahead = min(AHEAD, loss)
+    if ahead < AHEAD // 2:
+        return False
+    state = prober.state(Moment(moment.episode, loss - ahead))
+    frames = ahead + NEAR + 1
+    logs = np.stack([futures("both", seed, frames, 0) for seed in range(FUTURES)])
+    kept = np.array([field.offset], np.int32)
+    ram = prober.core.branch(state, logs, [ahead - NEAR, frames], kept=kept).ram[:, :, 0]
+    values = field.read(ram)
+    return bool((values[:, 1] == values[:, 0] - 1).all())
+
+
 def _spread(moments: Sequence[Moment], most: int) -> list[Moment]:
     """Return a few moments, each of another episode first."""
     picked: list[Moment] = []
@@ -144,43 +185,42 @@ def _spread(moments: Sequence[Moment], most: int) -> list[Moment]:
     return picked[:most]
 
 
-def _bits(unit: Unit, recording: Recording) -> tuple[int, int]:
-    if unit.kind == "high":
-        return 0xF0, 4
-    series = recording.series(unit.offset)
-    plain = unit.kind == "byte" or not (series & 0xF0).any()
-    return (0xFF, 0) if plain else (0x0F, 0)
+def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives | None, bool]:
+    """Make one recorded loss the last, and one more than it was; compare control afterwards.
 
-
-def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None:
-    """Make one recorded loss the last, and one more than it was; compare control afterwards."""
-    core, recording, unit = prober.core, prober.recording, suspect.unit
+    Returns:
+        The proved lives, and whether play went on with whatever was written: no life was lost then.
+    """
+    core, recording, field = prober.core, prober.recording, suspect.field
     witness = prober.witness
     witness.begin()
-    byte = int(prober.bytes_at(moment, [unit.offset])[0])
-    value = int(unit.read(byte))
+    byte = int(prober.bytes_at(moment, [field.offset])[0])
+    value = int(field.read(byte))
     state = prober.state(moment)
     log = recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
-    rows = [[-1], [unit.write(byte, min(9, value + 1))]]
-    at = [unit.offset]
+    rows = [[-1], [field.write(byte, min(field.top, value + 1))]]
+    at = [field.offset]
     ram, _ = prober.after(moment, rows, at, (len(log),), at, pictures=False, proof=True)
-    plain, higher = (int(unit.read(int(x))) for x in ram[:, 0, 0])
-    if plain != value - 1 or (value < 9 and higher != value):
-        return None  # the replay missed the loss, or something else writes the byte
-    witness.shows("loss", before=value, written=min(9, value + 1))
-    raised = (unit.offset, rows[1][0])
+    plain, higher = (int(field.read(int(x))) for x in ram[:, 0, 0])
+    if plain != value - 1 or (value < field.top and higher != value):
+        return None, False  # the replay missed the loss, or something else writes the byte
+    witness.shows("loss", before=value, written=min(field.top, value + 1))
+    raised = (field.offset, rows[1][0])
     held = log & np.uint16(to_mask(DIRECTIONS))
     ram, _ = prober.after(moment, rows[:1], at, (len(log),), at, pictures=False, log=held)
-    spent = int(unit.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
+    spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammfieldion: no fire, no loss
+    refuted = True
     for kind in MEASURES[:1] if spent else MEASURES:
         times = _in_control(prober, moment, log, raised, kind)
+        refuted &= bool(times) or kind == "fire"
         fire = kind == "fire"
         for low, (end, judged, alive, more) in product(LOWS, times):
-            if low >= value or low < 0 and unit.kind != "byte":
+            if low >= value or low < 0 and (field.codes or field.mask != 0xFF):
                 continue
-            poke = (unit.offset, unit.write(byte, low) & 255)
-            after = _value_after(prober, unit, moment, judged, poke, low, suspect.start)
+            poke = (field.offset, field.write(byte, low))
+            after = _value_after(prober, field, moment, judged, poke, low, suspect.start)
             if after is None:
+                refuted = False
                 continue
             last = witness.latest
             looks = _looks(end)
@@ -188,14 +228,16 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> Lives | None
                 continue
             for row, seen in ((-1, alive), (raised[1], more)):
                 prober.tell(moment, [[row]], at, judged[:end], [end], control=[seen[:2]])
-                witness.shows("alive", written=-1 if row < 0 else min(9, value + 1), fire=fire)
+                witness.shows(
+                    "alive", written=-1 if row < 0 else min(field.top, value + 1), fire=fire
+                )
             witness.shows("last", last, written=low, after=after, last=LEAD + 1)
             prober.tell(moment, [[poke[1]]], at, judged, looks, control=[(1, 0)] * len(looks))
             witness.shows(
                 "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
             )
-            return _proved(prober, suspect, moment, after, low, alive, more)
-    return None
+            return _proved(prober, suspect, moment, after, low, alive, more), False
+    return None, refuted
 
 
 Alive = tuple[int, NDArray[np.uint16], Control, Control]
@@ -247,7 +289,7 @@ def _looks(end: int) -> list[int]:
 
 def _value_after(
     prober: Prober,
-    unit: Unit,
+    field: Field,
     moment: Moment,
     log: NDArray[np.uint16],
     poke: tuple[int, int],
@@ -260,10 +302,12 @@ def _value_after(
     -2 where it was -1; an energy bar is filled up instead. And it must not fall once more while
     control is judged: then another life was played.
     """
-    looks, at = range(1, len(log) + 1), [unit.offset]
+    looks, at = range(1, len(log) + 1), [field.offset]
     ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
-    values = unit.read(ram[0, :, 0])
-    values = np.where(values > 9, values - (256 if unit.kind == "byte" else 16), values)
+    values = field.read(ram[0, :, 0])
+    if not field.codes:  # below 0
+        room = (field.mask >> field.shift) + 1
+        values = np.where(values > min(9, max(full, room - 2)), values - room, values)
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
     fell_again = len(changes) and int(later[changes[0]]) == after - 1
@@ -292,8 +336,7 @@ def _proved(
     alive: Control,
     more: Control,
 ) -> Lives:
-    unit = suspect.unit
-    mask, shift = _bits(unit, prober.recording)
+    bits = suspect.field
     evidence = {
         "control": {
             "by": alive.kind,
@@ -309,13 +352,21 @@ def _proved(
     resets = after > max(low, 0)
     last = 0 if resets else after
     lives = Lives(
-        unit.offset, mask, shift, after < 0, suspect.start, last, False, "proved", evidence
+        bits.offset,
+        bits.mask,
+        bits.shift,
+        after < 0,
+        suspect.start,
+        last,
+        False,
+        "proved",
+        evidence,
     )
-    lives.resets, lives.low = resets, low
+    lives.resets, lives.low, lives.codes = resets, low, bits.codes
     if last == low:  # the counter holds that while the last life is played
-        byte = unit.write(int(prober.recording.initial[unit.offset]), low)
+        byte = bits.write(int(prober.recording.initial[bits.offset]), low & bits.mask)
         losses = _spread(suspect.losses, EPISODES)
-        lives.flag = find_flag(prober, unit.offset, byte, losses, LEAD)
+        lives.flag = find_flag(prober, bits.offset, byte, losses, LEAD)
         lives.cuts_last_life = lives.flag is None
         if lives.flag is not None:
             evidence["game_over"] = {"grade": "likely", "games": len(losses)}
