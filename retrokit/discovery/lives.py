@@ -6,9 +6,9 @@ was. That is proof: no copy, timer or energy bar does both (facts/discovery.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,23 @@ from numpy.typing import NDArray
 from ..buttons import DIRECTIONS, to_mask
 from ..core import Core
 from .candidates import Grade
-from .control import PLAY_LATER, Control, controls, futures, gone, measure_control
+from .control import (
+    PLAY_LATER,
+    PRESCREEN,
+    Control,
+    controls,
+    futures,
+    glance,
+    gone,
+    measure_control,
+)
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
 from .poke import Moment, Prober
 from .suspects import LEAD, PLAIN, Field, Suspect, suspects
 
-WAITS = (100, 150, 420, 650)  # frames after the loss at which control must be back, or gone
+WAITS = range(100, 651, 50)  # frames after the loss at which control may be back
+MOST_WAITS = 3
 MOST_LOSSES = 2
 SETTLED = 150  # frames after the end of a game at which control must be gone
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
@@ -250,7 +260,7 @@ def _in_control(
     raised: tuple[int, int],
     kind: Measure,
 ) -> list[Alive]:
-    """Return times after a loss at which control is back, whether or not one life was added.
+    """Return a time after a loss at which control is back, whether or not one life was added.
 
     Control is measured by directions, and by fire where a player moves on after the end or has no
     directions.
@@ -260,9 +270,8 @@ def _in_control(
     """
     core, state = prober.core, prober.state(moment)
     played = np.resize(prober.recording.buttons[moment.episode], WAITS[-1] + sum(GAPS))
-    out: list[Alive] = []
     for tail in (np.zeros_like(played), played):  # some games wait for a button, some take one
-        for wait in WAITS:
+        for wait in _promising(core, state, log, tail, kind):
             judged = np.concatenate([log, tail[: wait + sum(GAPS)]])
             end = len(log) + wait
             alive = _control(core, state, judged[:end], None, kind)
@@ -273,13 +282,30 @@ def _in_control(
                 continue
             # Where control comes and goes by itself, its loss would prove nothing.
             later = _looks(end)[1:]
-            if all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
-                continue
-            out.append((end, judged, alive, higher))
-            break
-        if out:
-            break
-    return out
+            if not all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
+                return [(end, judged, alive, higher)]
+    return []
+
+
+def _promising(
+    core: Core, state: bytes, log: NDArray[np.uint16], tail: NDArray[np.uint16], kind: Measure
+) -> Iterator[int]:
+    """Yield frames after a loss at which inputs may matter again, few and the likeliest first."""
+    core.load(state)
+    core.record(log)
+    seen: dict[int, int] = {}
+    for before, wait in pairwise((0, *WAITS)):
+        core.record(tail[before:wait])
+        seen[wait] = glance(core, kind)
+        if seen[wait] == PRESCREEN:
+            here = core.save()
+            yield wait
+            core.load(here)
+            if sum(shown == PRESCREEN for shown in seen.values()) >= MOST_WAITS:
+                return
+    best = max(seen, key=lambda wait: seen[wait] % PRESCREEN)
+    if 1 < seen[best] < PRESCREEN:
+        yield best
 
 
 def _looks(end: int) -> list[int]:
