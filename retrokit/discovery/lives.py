@@ -22,7 +22,6 @@ from .control import (
     PRESCREEN,
     Control,
     controls,
-    futures,
     glance,
     gone,
     measure_control,
@@ -30,7 +29,7 @@ from .control import (
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
 from .poke import Moment, Prober
-from .suspects import LEAD, PLAIN, Field, Suspect, suspects
+from .suspects import LEAD, PLAIN, Field, Suspect, is_clock, spread, suspects, tries
 
 WAITS = range(100, 651, 50)  # frames after the loss at which control may be back
 MOST_WAITS = 3
@@ -40,7 +39,6 @@ GAPS = (170, 260, 350)  # frames between the looks that find control still gone;
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
 TRIED = 4  # candidates that are poked
-AHEAD, NEAR, FUTURES = 600, 4, 8  # frames, frames and plays by which a clock is told
 
 
 @dataclass
@@ -121,8 +119,8 @@ def find_lives(
     for number, suspect in enumerate(untried):
         report(number / len(untried))
         tried.add(suspect.field)
-        for moment in _tries(prober, suspect, MOST_LOSSES if number < 2 else 1):
-            if _is_clock(prober, suspect.field, moment):
+        for moment in tries(prober, suspect, MOST_LOSSES if number < 2 else 1):
+            if is_clock(prober, suspect.field, moment):
                 continue
             lives, refuted = _last_loss(prober, suspect, moment)
             if lives is not None and not _contradicted(prober, lives):
@@ -159,42 +157,6 @@ def _contradicted(prober: Prober, lives: Lives) -> bool:
     return False
 
 
-def _tries(prober: Prober, suspect: Suspect, most: int) -> list[Moment]:
-    """Return a few losses to try, first one where fewer than at the start were left.
-
-    A counter may be cut to what it holds at the start, and one more is then no more.
-    """
-    losses = suspect.losses
-    series = suspect.field.read(prober.recording.series(suspect.field.offset))
-    fewer = [m for m in losses if 2 <= series[m.episode, m.frame + LEAD - 1] < suspect.start]
-    return _spread([*fewer[:1], *(m for m in losses if m not in fewer[:1])], most)
-
-
-def _is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
-    """Tell whether the loss comes when it comes, whatever is pressed for ten seconds before it."""
-    loss = moment.frame + LEAD
-    ahead = min(AHEAD, loss)
-    if ahead < AHEAD // 2:
-        return False
-    state = prober.state(Moment(moment.episode, loss - ahead))
-    frames = ahead + NEAR + 1
-    logs = np.stack([futures("both", seed, frames, 0) for seed in range(FUTURES)])
-    kept = np.array([field.offset], np.int32)
-    ram = prober.core.branch(state, logs, [ahead - NEAR, frames], kept=kept).ram[:, :, 0]
-    values = field.read(ram)
-    return bool((values[:, 1] == values[:, 0] - 1).all())
-
-
-def _spread(moments: Sequence[Moment], most: int) -> list[Moment]:
-    """Return a few moments, each of another episode first."""
-    picked: list[Moment] = []
-    for moment in moments:
-        if all(moment.episode != other.episode for other in picked):
-            picked.append(moment)
-    picked += [moment for moment in moments if moment not in picked]
-    return picked[:most]
-
-
 def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives | None, bool]:
     """Make one recorded loss the last, and one more than it was; compare control afterwards.
 
@@ -214,19 +176,24 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives 
     plain, higher = (int(field.read(int(x))) for x in ram[:, 0, 0])
     if plain != value - 1 or (value < field.top and higher != value):
         return None, False  # the replay missed the loss, or something else writes the byte
+    lows = [n for n in LOWS if n < value and (n >= 0 or field.mask == 0xFF and not field.codes)]
+    ends = [[field.write(byte, low)] for low in lows]
+    ram, _ = prober.after(moment, ends, at, (len(log),), at, pictures=False)
+    left = _below(field, ram[:, 0, 0], suspect.start).tolist()
+    lows = [n for n, after in zip(lows, left, strict=True) if after in _last(n, suspect.start)]
+    if not lows:
+        return None, False
     witness.shows("loss", before=value, written=min(field.top, value + 1))
     raised = (field.offset, rows[1][0])
     held = log & np.uint16(to_mask(DIRECTIONS))
     ram, _ = prober.after(moment, rows[:1], at, (len(log),), at, pictures=False, log=held)
-    spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammfieldion: no fire, no loss
+    spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
     refuted = True
     for kind in MEASURES[:1] if spent else MEASURES:
         times = _in_control(prober, moment, log, raised, kind)
         refuted &= bool(times) or kind == "fire"
         fire = kind == "fire"
-        for low, (end, judged, alive, more) in product(LOWS, times):
-            if low >= value or low < 0 and (field.codes or field.mask != 0xFF):
-                continue
+        for low, (end, judged, alive, more) in product(lows, times):
             poke = (field.offset, field.write(byte, low))
             after = _value_after(prober, field, moment, judged, poke, low, suspect.start)
             if after is None:
@@ -324,21 +291,29 @@ def _value_after(
 ) -> int | None:
     """Return the counter right after the loss that should be the last, or None if it was not.
 
-    Written 1 it must be 0 then or stay, written 0 it must be 0, -1 or full for the next game, and
-    -2 where it was -1; an energy bar is filled up instead. And it must not fall once more while
-    control is judged: then another life was played.
+    It must not fall once more while control is judged: then another life was played.
     """
     looks, at = range(1, len(log) + 1), [field.offset]
     ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
-    values = field.read(ram[0, :, 0])
-    if not field.codes:  # below 0
-        room = (field.mask >> field.shift) + 1
-        values = np.where(values > min(9, max(full, room - 2)), values - room, values)
+    values = _below(field, ram[0, :, 0], full)
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
     fell_again = len(changes) and int(later[changes[0]]) == after - 1
-    ends = {1: (0, 1), 0: (0, -1, full), -1: (-2,)}[low]
-    return after if after in ends and not fell_again else None
+    return after if after in _last(low, full) and not fell_again else None
+
+
+def _below(field: Field, byte: NDArray[np.uint8], full: int) -> NDArray[np.int64]:
+    """Return what a field holds, negative where it fell below 0."""
+    values = field.read(byte)
+    if field.codes:
+        return values
+    room = (field.mask >> field.shift) + 1
+    return np.where(values > min(9, max(full, room - 2)), values - room, values)
+
+
+def _last(low: int, full: int) -> tuple[int, ...]:
+    """Return what the counter may hold after the last loss; an energy bar is filled up instead."""
+    return {1: (0, 1), 0: (0, -1, full), -1: (-2,)}[low]
 
 
 def _control(
@@ -391,7 +366,7 @@ def _proved(
     lives.resets, lives.low, lives.codes = resets, low, bits.codes
     if last == low:  # the counter holds that while the last life is played
         byte = bits.write(int(prober.recording.initial[bits.offset]), low & bits.mask)
-        losses = _spread(suspect.losses, EPISODES)
+        losses = spread(suspect.losses, EPISODES)
         lives.flag = find_flag(prober, bits.offset, byte, losses, LEAD)
         lives.cuts_last_life = lives.flag is None
         if lives.flag is not None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .poke import Moment
+from .control import futures
+from .poke import Moment, Prober
 from .record import Recording
 
 LEAD = 20  # frames between the poke and the recorded loss
@@ -20,6 +21,8 @@ PLAIN = (0xFF, 0x0F, 0xF0)
 MOST_CHANGES = 12  # of a field in an episode
 STARTING = 120  # frames in which a game may still set up what it counts
 NONE = 99  # what a field reads where its bits stand for no number
+AHEAD, NEAR, FUTURES = 600, 4, 8  # frames, frames and plays by which a clock is told
+LEAST = 0.8  # weight
 CODES = 9  # a field with codes has at most so many
 
 
@@ -168,7 +171,7 @@ def _suspect(field: Field, series: NDArray[np.int64], start: int) -> Suspect | N
         return None
     weight = losses / moves + 0.3 * (2 <= start <= 5) + 0.2 * min(1.0, losses / 5)
     weight -= 0.5 * bool(field.codes) + 0.2 * (field.mask not in PLAIN)
-    return Suspect(field, tuple(moments), start, weight)
+    return Suspect(field, tuple(moments), start, weight) if weight >= LEAST else None
 
 
 def _burns(loss: NDArray[np.bool_]) -> bool:
@@ -185,3 +188,39 @@ def _is_refilled(full: NDArray[np.int64], start: int) -> bool:
     before, after = full[:, :-1], full[:, 1:]
     filled = (after == start) & (before >= 1) & (before < start)
     return int(filled.sum()) >= max(3, 0.15 * int((after == before - 1).sum()))
+
+
+def tries(prober: Prober, suspect: Suspect, most: int) -> list[Moment]:
+    """Return a few losses to try, first one where fewer than at the start were left.
+
+    A counter may be cut to what it holds at the start, and one more is then no more.
+    """
+    losses = suspect.losses
+    series = suspect.field.read(prober.recording.series(suspect.field.offset))
+    fewer = [m for m in losses if 2 <= series[m.episode, m.frame + LEAD - 1] < suspect.start]
+    return spread([*fewer[:1], *(m for m in losses if m not in fewer[:1])], most)
+
+
+def is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
+    """Tell whether the loss comes when it comes, whatever is pressed for ten seconds before it."""
+    loss = moment.frame + LEAD
+    ahead = min(AHEAD, loss)
+    if ahead < AHEAD // 2:
+        return False
+    state = prober.state(Moment(moment.episode, loss - ahead))
+    frames = ahead + NEAR + 1
+    logs = np.stack([futures("both", seed, frames, 0) for seed in range(FUTURES)])
+    kept = np.array([field.offset], np.int32)
+    ram = prober.core.branch(state, logs, [ahead - NEAR, frames], kept=kept).ram[:, :, 0]
+    values = field.read(ram)
+    return bool((values[:, 1] == values[:, 0] - 1).all())
+
+
+def spread(moments: Sequence[Moment], most: int) -> list[Moment]:
+    """Return a few moments, each of another episode first."""
+    picked: list[Moment] = []
+    for moment in moments:
+        if all(moment.episode != other.episode for other in picked):
+            picked.append(moment)
+    picked += [moment for moment in moments if moment not in picked]
+    return picked[:most]

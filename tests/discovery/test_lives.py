@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from retrokit.discovery.lives import Lives, _is_clock, find_lives
-from retrokit.discovery.suspects import suspects
+from retrokit.discovery.lives import Lives, find_lives
+from retrokit.discovery.suspects import is_clock, suspects
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
 BLINK, ENERGY, TIMER, BOMBS, MIRROR, CLOCK = range(1, 7)  # tests/cores/arena_decoys.c
@@ -125,7 +125,7 @@ def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
 def test_a_clock_falls_whatever_is_pressed(arena: Arena) -> None:
     _, recording, prober = arena("arena_decoys", DECOY=CLOCK)
     falls = {s.field.offset: s for s in suspects(recording)}
-    told = {offset: _is_clock(prober, falls[offset].field, falls[offset].losses[-1])
+    told = {offset: is_clock(prober, falls[offset].field, falls[offset].losses[-1])
             for offset in (EXTRA, LIVES)}  # fmt: skip
     assert told == {EXTRA: True, LIVES: False}
 
