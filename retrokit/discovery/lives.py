@@ -38,6 +38,8 @@ SETTLED = 150  # frames after the end of a game at which control must be gone
 GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
+LATER = (60, 120, 200, 400)  # frames after a loss; at one of them its being the last shows in RAM
+PARTED = 3  # bytes of which that is more than chance
 TRIED = 4  # candidates that are poked
 
 
@@ -177,23 +179,20 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives 
     if plain != value - 1 or (value < field.top and higher != value):
         return None, False  # the replay missed the loss, or something else writes the byte
     lows = [n for n in LOWS if n < value and (n >= 0 or field.mask == 0xFF and not field.codes)]
-    ends = [[field.write(byte, low)] for low in lows]
-    ram, _ = prober.after(moment, ends, at, (len(log),), at, pictures=False)
-    left = _below(field, ram[:, 0, 0], suspect.start).tolist()
-    lows = [n for n, after in zip(lows, left, strict=True) if after in _last(n, suspect.start)]
-    if not lows:
-        return None, False
+    ending = _ending(prober, suspect, moment, log, rows, lows)
+    if not ending:
+        return None, True
     witness.shows("loss", before=value, written=min(field.top, value + 1))
     raised = (field.offset, rows[1][0])
     held = log & np.uint16(to_mask(DIRECTIONS))
     ram, _ = prober.after(moment, rows[:1], at, (len(log),), at, pictures=False, log=held)
     spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
-    refuted = True
+    refuted = ending == lows
     for kind in MEASURES[:1] if spent else MEASURES:
         times = _in_control(prober, moment, log, raised, kind)
         refuted &= bool(times) or kind == "fire"
         fire = kind == "fire"
-        for low, (end, judged, alive, more) in product(lows, times):
+        for low, (end, judged, alive, more) in product(ending, times):
             poke = (field.offset, field.write(byte, low))
             after = _value_after(prober, field, moment, judged, poke, low, suspect.start)
             if after is None:
@@ -215,6 +214,40 @@ def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives 
             )
             return _proved(prober, suspect, moment, after, low, alive, more), False
     return None, refuted
+
+
+def _ending(
+    prober: Prober,
+    suspect: Suspect,
+    moment: Moment,
+    log: NDArray[np.uint16],
+    rows: list[list[int]],
+    lows: list[int],
+) -> list[int]:
+    """Return what may make the loss the last: RAM parts ways with it, more than with one more.
+
+    Most of what falls like lives is told here, and cheaply.
+    """
+    field, recording = suspect.field, prober.recording
+    byte = int(prober.bytes_at(moment, [field.offset])[0])
+    rows = [*rows, *([field.write(byte, low)] for low in lows)]
+    looks = (len(log), *(len(log) + later for later in LATER))
+    kept, column = recording.offsets.tolist(), recording.column(field.offset)
+    played = np.resize(recording.buttons[moment.episode], LATER[-1])
+    for tail in (np.zeros_like(played), played):
+        judged = np.concatenate([log, tail])
+        ram, _ = prober.after(moment, rows, [field.offset], looks, kept, pictures=False, log=judged)
+        moved = (ram[1:, 1:] != ram[0, 1:]).sum(axis=2)
+        parted = (moved[1:] >= np.maximum(PARTED, 1.5 * moved[0])).any(axis=1)
+        left = field.counted(ram[2:, 0, column], suspect.start).tolist()
+        good = [
+            low
+            for low, shows, after in zip(lows, parted, left, strict=True)
+            if shows and after in _last(low, suspect.start)
+        ]
+        if good:
+            return good
+    return []
 
 
 Alive = tuple[int, NDArray[np.uint16], Control, Control]
@@ -295,20 +328,11 @@ def _value_after(
     """
     looks, at = range(1, len(log) + 1), [field.offset]
     ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
-    values = _below(field, ram[0, :, 0], full)
+    values = field.counted(ram[0, :, 0], full)
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
     fell_again = len(changes) and int(later[changes[0]]) == after - 1
     return after if after in _last(low, full) and not fell_again else None
-
-
-def _below(field: Field, byte: NDArray[np.uint8], full: int) -> NDArray[np.int64]:
-    """Return what a field holds, negative where it fell below 0."""
-    values = field.read(byte)
-    if field.codes:
-        return values
-    room = (field.mask >> field.shift) + 1
-    return np.where(values > min(9, max(full, room - 2)), values - room, values)
 
 
 def _last(low: int, full: int) -> tuple[int, ...]:

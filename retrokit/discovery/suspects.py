@@ -49,6 +49,12 @@ class Field:
         table[list(self.codes)] = range(len(self.codes))
         return np.asarray(table[bits], np.int64)
 
+    def counted(self, byte: NDArray[np.uint8], full: int) -> NDArray[np.int64]:
+        """Return the numbers in bytes, negative where they fell below 0 from ``full`` at most."""
+        values, room = self.read(byte), (self.mask >> self.shift) + 1
+        below = not self.codes and values > min(9, max(full, room - 2))
+        return np.where(below, values - room, values)
+
     def write(self, byte: int, number: int) -> int:
         """Return ``byte`` with another number in it."""
         bits = self.codes[number] if self.codes else number
