@@ -235,7 +235,7 @@ void rk_close(rk_host *host) {
     rk_leave(host);
     rk_current = NULL;
     rk_free_environment(host);
-    free(host->content), free(host->picture), free(host->upright), free(host->sums);
+    free(host->content), free(host->picture), free(host->whole), free(host->small), free(host->sums);
     free(host->scratch), free(host->previous), free(host->state);
     free(host);
 }
