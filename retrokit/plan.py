@@ -78,6 +78,7 @@ class Plan:
             "noops": options.noops,
             "sticky": options.sticky,
             "show": bool(options.picture or show),
+            "keep": show,
             "last_two": options.last_two,
             "channels": options.picture,
             "width": width if options.picture else 0,

@@ -229,6 +229,21 @@ def test_the_brighter_of_the_last_two_frames(make: Make) -> None:
     assert (two.step(0)[0] == np.maximum(*frames)).all()
 
 
+def test_a_last_frame_that_repeats_is_the_one_before(make: Make) -> None:
+    """A core may say "as before" instead of drawing; it does so every other frame here."""
+    build = {"LENGTH": 200, "DUPES": 1}
+    one, two = (
+        make(build=build, observation="rgb", skip=skip, last_two=skip == 2) for skip in (1, 2)
+    )
+    frames = [one.reset()[0]]
+    frames += [one.step(0)[0] for _ in range(81)]
+    assert any((a == b).all() for a, b in zip(frames, frames[1:], strict=False))
+    two.reset()
+    for step in range(40):
+        expected = np.maximum(frames[2 * step + 1], frames[2 * step + 2])
+        assert (two.step(0)[0] == expected).all(), step
+
+
 def test_ram_is_chosen_and_scaled(make: Make) -> None:
     env = make(observation="grey+ram", ram={"SYSTEM_RAM": [5, 4]})
     seen, _ = env.reset()

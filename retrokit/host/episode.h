@@ -5,6 +5,9 @@
 #include "internal.h"
 #include "lane.h"
 
+/* A frame cut and converted, not yet turned or resized. */
+struct seen { uint8_t *pixels; size_t bytes; uint32_t width, height; };
+
 struct lane {
     rk_host *host;
     int row;
@@ -18,10 +21,8 @@ struct lane {
     uint32_t *held;      /* the rule's counters */
     rk_view *views;      /* the program's regions, of this frame */
     rk_result result;
-    uint8_t *earlier;    /* the frame before the last, converted */
-    uint8_t *whole;      /* the last frame, converted */
-    size_t earlier_bytes, whole_bytes;
-    uint32_t earlier_width, earlier_height;
+    rk_lanes *lanes;
+    struct seen last, earlier; /* the last two frames shown */
     char error[256];     /* empty while all is well */
     _Atomic uint32_t taken; /* number of the latest job that a thread took it for */
 };
@@ -47,8 +48,9 @@ struct rk_lanes {
 /* lane.c */
 void rk_lane_work(rk_lanes *lanes, struct lane *lane);
 /* observe.c */
-void rk_lane_keep(rk_lanes *lanes, struct lane *lane);
-int rk_lane_observe(rk_lanes *lanes, struct lane *lane, bool shown, bool first);
+void rk_lane_sink(void *lane, const uint8_t *pixels, size_t pitch);
+void rk_lane_keep(struct lane *lane);
+int rk_lane_observe(rk_lanes *lanes, struct lane *lane, int shown, bool first);
 void rk_lane_put_aside(rk_lanes *lanes, struct lane *lane);
 /* pool.c */
 struct pool *rk_pool_new(rk_lanes *lanes, int threads);

@@ -278,7 +278,7 @@ int rk_step(rk_host *host, bool see) {
     host->retro.run();
     rk_leave(host);
     host->box->frames++;
-    host->fresh = see && host->picture && !host->stale;
+    host->fresh = see && host->width && !host->stale;
     return 1;
 }
 

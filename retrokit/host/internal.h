@@ -68,6 +68,10 @@ struct rk_host {
     uint16_t buttons[PORTS];
     int av, av_seen, av_unseen;
     bool capture, capture_always;
+    /* Takes pictures straight from the core, without a copy; with `keep` one is made all the same. */
+    void (*sink)(void *of, const uint8_t *pixels, size_t pitch);
+    void *sink_of;
+    bool keep;
     bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
     uint32_t warm_frames;
     uint8_t *picture; /* rows of width pixels, no padding, in the format of the time */
@@ -100,7 +104,8 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
 uint64_t rk_picture_hash(rk_host *host);
 void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height);
 struct part { uint32_t x, y, width, height; };
-void rk_convert(const rk_host *host, struct part part, int channels, uint8_t *out);
+void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part part, int channels,
+                uint8_t *out);
 int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
            uint32_t height, int channels);
 /* resize.c */

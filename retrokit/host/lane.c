@@ -44,7 +44,7 @@ static void read_values(rk_lanes *lanes, struct lane *lane, int64_t *values) {
     rk_values(&lanes->plan.program, lane->views, values);
 }
 
-static bool has_picture(const rk_host *host) { return host->picture && !host->stale; }
+static bool has_picture(const rk_host *host) { return host->width && !host->stale; }
 
 /* Restore, and wait for `waits` frames; then until there is a picture, where one is wanted. */
 static int restore(rk_lanes *lanes, struct lane *lane, int number, uint32_t waits, bool *over) {
@@ -89,7 +89,7 @@ static int reset(rk_lanes *lanes, struct lane *lane, bool fresh, int32_t chosen)
     rk_result *result = &lane->result;
     result->reward = result->raw_reward = 0;
     result->terminated = result->truncated = result->ended = RK_ENDED_NOT;
-    return rk_lane_observe(lanes, lane, true, true);
+    return rk_lane_observe(lanes, lane, 1, true);
 }
 
 static double reward(rk_lanes *lanes, struct lane *lane, const int64_t *now) {
@@ -123,13 +123,15 @@ static int step(rk_lanes *lanes, struct lane *lane, int32_t action) {
     int64_t frames = plan->skip, now[variables];
     if (plan->most_frames && plan->most_frames - result->frame < frames)
         frames = plan->most_frames > result->frame ? plan->most_frames - result->frame : 1;
-    bool over = false, shown = false;
+    bool over = false;
+    int shown = 0; /* how many of the frames up to the last */
     for (int64_t f = 0; f < frames && !over; f++) {
         if (plan->sticky <= 0 || !draw_chance(lane, plan->sticky)) lane->buttons = plan->actions[action];
         bool before_last = plan->last_two && f + 2 == frames;
-        shown = plan->show && (f + 1 == frames || before_last);
-        over = run(lanes, lane, lane->buttons, shown, now);
-        if (before_last && !over && plan->channels) rk_lane_keep(lanes, lane);
+        bool see = plan->show && (f + 1 == frames || before_last);
+        if (shown && plan->channels) rk_lane_keep(lane);
+        over = run(lanes, lane, lane->buttons, see, now);
+        shown = see ? shown + 1 : 0;
     }
     read_values(lanes, lane, now);
     result->reward = reward(lanes, lane, now);

@@ -55,6 +55,7 @@ typedef struct {
     uint32_t skip, stack, noops;  /* noops: most frames of waiting after a reset */
     double sticky;                /* chance, each frame, that the buttons stay as they were */
     int32_t show;                 /* a step's last frame is drawn: somebody observes or renders it */
+    int32_t keep;                 /* the game's own picture, for rk_lane_frame */
     int32_t last_two;             /* the brighter of the last two frames, pixel by pixel */
     uint32_t channels;            /* of the observed picture: 0 none, 1 grey, 3 RGB */
     uint32_t width, height;       /* of the observed picture */
@@ -117,7 +118,7 @@ int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds,
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */
 int rk_lanes_wait(rk_lanes *lanes);
 const char *rk_lane_error(rk_lanes *lanes, int lane);
-/* The picture shown last, as rk_frame gives it. */
+/* The picture shown last, as rk_frame gives it; only where it is kept. */
 int rk_lane_frame_size(rk_lanes *lanes, int lane, uint32_t *width, uint32_t *height);
 int rk_lane_frame(rk_lanes *lanes, int lane, uint8_t *out, uint32_t width, uint32_t height);
 #endif

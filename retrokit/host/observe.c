@@ -19,34 +19,43 @@ static struct part uncut(const rk_host *host, const rk_plan *plan) {
     return (struct part){left, top, host->width - left - right, host->height - top - bottom};
 }
 
-static struct part convert(rk_lanes *lanes, rk_host *host, uint8_t **room, size_t *bytes) {
-    struct part part = uncut(host, &lanes->plan);
-    int channels = (int)lanes->plan.channels;
-    uint8_t *more = rk_grow(*room, bytes, (size_t)part.width * part.height * (size_t)channels);
-    if (!more) return (struct part){0};
-    *room = more;
-    rk_convert(host, part, channels, more);
-    return part;
+/* The core's picture, as it comes: converted, and not copied before. */
+void rk_lane_sink(void *of, const uint8_t *pixels, size_t pitch) {
+    struct lane *lane = of;
+    const rk_plan *plan = &lane->lanes->plan;
+    struct part part = uncut(lane->host, plan);
+    size_t bytes = (size_t)part.width * part.height * plan->channels;
+    struct seen *seen = &lane->last;
+    uint8_t *more = rk_grow(seen->pixels, &seen->bytes, bytes);
+    seen->width = seen->height = 0;
+    if (!more) return;
+    seen->pixels = more;
+    seen->width = part.width, seen->height = part.height;
+    rk_convert(pixels, lane->host->info.pixel_format, (uint32_t)pitch, part, (int)plan->channels, more);
 }
 
-/* Keep the frame before the last. */
-void rk_lane_keep(rk_lanes *lanes, struct lane *lane) {
-    struct part part = convert(lanes, lane->host, &lane->earlier, &lane->earlier_bytes);
-    lane->earlier_width = part.width, lane->earlier_height = part.height;
+/* Keep the frame before the last; the last may repeat it, and then nothing comes. */
+void rk_lane_keep(struct lane *lane) {
+    struct seen other = lane->earlier;
+    lane->earlier = lane->last, lane->last = other;
+    lane->last.width = 0;
 }
 
 static void brighter(uint8_t *a, const uint8_t *b, size_t n) {
     for (size_t i = 0; i < n; i++) a[i] = a[i] > b[i] ? a[i] : b[i];
 }
 
-static int draw(rk_lanes *lanes, struct lane *lane, uint8_t *out) {
+static int draw(rk_lanes *lanes, struct lane *lane, bool two, uint8_t *out) {
     const rk_plan *plan = &lanes->plan;
-    struct part part = convert(lanes, lane->host, &lane->whole, &lane->whole_bytes);
-    if (!part.width) return rk_fail("out of memory for a picture");
-    if (part.width == lane->earlier_width && part.height == lane->earlier_height)
-        brighter(lane->whole, lane->earlier, (size_t)part.width * part.height * plan->channels);
-    return rk_fit(lane->host, lane->whole, part.width, part.height, out, plan->width, plan->height,
-                  (int)plan->channels);
+    struct seen *last = &lane->last, *earlier = &lane->earlier;
+    if (two && !last->width) rk_lane_keep(lane), two = false; /* changes the two back */
+    if (!last->width) return rk_fail("out of memory for a picture");
+    if (two && last->width == earlier->width && last->height == earlier->height) {
+        brighter(earlier->pixels, last->pixels, (size_t)last->width * last->height * plan->channels);
+        last = earlier;
+    }
+    return rk_fit(lane->host, last->pixels, last->width, last->height, out, plan->width,
+                  plan->height, (int)plan->channels);
 }
 
 static void read_ram(rk_lanes *lanes, struct lane *lane, uint8_t *out) {
@@ -75,9 +84,9 @@ static void fill(uint8_t *stack, size_t bytes, uint32_t places) {
     for (uint32_t i = 0; i + 1 < places; i++) memcpy(stack + bytes * i, stack + bytes * (places - 1), bytes);
 }
 
-/* Observe into the lane's row. `shown`: the last frame was drawn; otherwise the picture before it
- * stays the newest. `first`: of an episode, which fills the whole stack. */
-int rk_lane_observe(rk_lanes *lanes, struct lane *lane, bool shown, bool first) {
+/* Observe into the lane's row. `shown`: how many of the last frames were drawn; with none, the
+ * picture before stays the newest. `first`: of an episode, which fills the whole stack. */
+int rk_lane_observe(rk_lanes *lanes, struct lane *lane, int shown, bool first) {
     const rk_plan *plan = &lanes->plan;
     const size_t row = (size_t)lane->row, places = plan->stack;
     const size_t picture = (size_t)plan->width * plan->height * plan->channels;
@@ -85,7 +94,7 @@ int rk_lane_observe(rk_lanes *lanes, struct lane *lane, bool shown, bool first) 
     if (picture) {
         uint8_t *stack = lanes->batch.pixels + row * places * picture;
         uint8_t *newest = push(stack, picture, plan->stack);
-        if (shown && !draw(lanes, lane, newest)) return 0;
+        if (shown && !draw(lanes, lane, shown == 2, newest)) return 0;
         if (!shown && places > 1) memcpy(newest, newest - picture, picture);
         if (first) fill(stack, picture, plan->stack);
     }
@@ -94,7 +103,6 @@ int rk_lane_observe(rk_lanes *lanes, struct lane *lane, bool shown, bool first) 
         read_ram(lanes, lane, push(stack, ram, plan->stack));
         if (first) fill(stack, ram, plan->stack);
     }
-    lane->earlier_width = 0;
     return 1;
 }
 

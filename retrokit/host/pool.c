@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "episode.h"
 
-#define SPINS 4000 /* some 20 to 50 microseconds: a nap costs as much */
+#define SPINS 500 /* some 10 to 25 microseconds; a nap costs about as much */
 
 struct worker { struct pool *pool; int number; pthread_t thread; };
 
@@ -130,9 +130,12 @@ int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *size
     return lanes->n_starts == count ? 1 : rk_fail("out of memory for %d savestates", count);
 }
 
-static bool open_lane(struct lane *lane, rk_host *host, int row, const rk_program *program) {
+static bool open_lane(rk_lanes *lanes, struct lane *lane, rk_host *host, int row) {
+    const rk_program *program = &lanes->plan.program;
     const size_t variables = (size_t)program->n_variables + 1;
-    lane->host = host, lane->row = row, lane->reset_due = true;
+    lane->lanes = lanes, lane->host = host, lane->row = row, lane->reset_due = true;
+    host->sink = lanes->plan.channels ? rk_lane_sink : NULL, host->sink_of = lane;
+    host->keep = lanes->plan.keep;
     lane->values = calloc(variables, sizeof(int64_t));
     lane->gained = calloc(variables, sizeof(int64_t));
     lane->best = calloc(variables, sizeof(int64_t));
@@ -147,7 +150,8 @@ void rk_lanes_free(rk_lanes *lanes) {
     for (int i = 0; lanes->lanes && i < lanes->count; i++) {
         struct lane *lane = &lanes->lanes[i];
         free(lane->values), free(lane->gained), free(lane->best), free(lane->held);
-        free(lane->views), free(lane->earlier), free(lane->whole);
+        free(lane->views), free(lane->earlier.pixels), free(lane->last.pixels);
+        if (lane->host) lane->host->sink = NULL, lane->host->fresh = false;
     }
     drop_starts(lanes);
     free(lanes->lanes), free(lanes->actions), free(lanes->asked), free(lanes->seeds);
@@ -168,7 +172,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
     lanes->chosen = calloc(n, sizeof *lanes->chosen);
     bool ready = lanes->lanes && lanes->actions && lanes->asked && lanes->seeds && lanes->chosen;
     for (int i = 0; ready && i < count; i++)
-        ready = open_lane(&lanes->lanes[i], hosts[i], i, &plan->program);
+        ready = open_lane(lanes, &lanes->lanes[i], hosts[i], i);
     if (ready) lanes->pool = rk_pool_new(lanes, threads);
     if (lanes->pool) return lanes;
     rk_lanes_free(lanes);

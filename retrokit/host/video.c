@@ -5,6 +5,16 @@
 
 #define MOST_PIXELS 8192u
 
+static void keep(rk_host *host, const uint8_t *from, size_t pitch, size_t row) {
+    uint8_t *to = rk_grow(host->picture, &host->picture_bytes, row * host->height);
+    if (!to) return;
+    host->picture = to;
+    host->picture_format = host->info.pixel_format;
+    if (pitch == row) memcpy(to, from, row * host->height);
+    else
+        for (unsigned y = 0; y < host->height; y++) memcpy(to + y * row, from + y * pitch, row);
+}
+
 void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t pitch) {
     rk_host *host = rk_current;
     if (!host) return;
@@ -12,7 +22,7 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
         host->info.dupes++;
         /* "As before", although a picture was wanted: from now on keep what could be repeated.
          * FBNeo's very first frame is null, too, but repeats nothing. */
-        if (host->picture && (host->capture || !host->info.asks_av_enable))
+        if (host->width && (host->capture || !host->info.asks_av_enable))
             host->capture_always = true;
         return;
     }
@@ -21,16 +31,9 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
     if (!width || !height || width > MOST_PIXELS || height > MOST_PIXELS) return;
     if (height > 1 && pitch < width * bytes) return; /* rows that overlap: not a picture */
     if (width > host->info.max_width || height > host->info.max_height) host->info.oversize++;
-    size_t row = width * bytes;
-    uint8_t *to = rk_grow(host->picture, &host->picture_bytes, row * height);
-    if (!to) return;
-    host->picture = to;
     host->width = width, host->height = height;
-    host->picture_format = host->info.pixel_format;
-    const uint8_t *from = data;
-    if (pitch == row) memcpy(to, from, row * height);
-    else
-        for (unsigned y = 0; y < height; y++) memcpy(to + y * row, from + y * pitch, row);
+    if (host->sink) host->sink(host->sink_of, data, pitch / bytes);
+    if (!host->sink || host->keep) keep(host, data, pitch, width * bytes);
     host->stale = false;
 }
 
@@ -58,11 +61,15 @@ static void walk(int rotation, long w, long h, long *start, long *right, long *d
     }
 }
 
+static bool has_picture(const rk_host *host) {
+    return host->fresh && host->picture && (host->keep || !host->sink);
+}
+
 int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height) {
     bool turned = host->info.rotation % 180 != 0;
     *width = turned ? host->height : host->width;
     *height = turned ? host->width : host->height;
-    return host->fresh ? 1 : rk_fail("no picture: no frame was seen since load, reset or restore");
+    return has_picture(host) ? 1 : rk_fail("no picture: no frame was seen since load, reset or restore");
 }
 
 INLINE void convert_from(const uint8_t *picture, int format, int channels, uint32_t pitch,
@@ -81,20 +88,19 @@ INLINE void convert_from(const uint8_t *picture, int format, int channels, uint3
     }
 }
 
-/* A part of the picture as it was delivered, not yet turned. */
-WIDE void rk_convert(const rk_host *host, struct part part, int channels, uint8_t *to) {
-    const uint8_t *from = host->picture;
-    uint32_t pitch = host->width;
+/* A part of a picture as it was delivered, not yet turned; `pitch` in pixels. */
+WIDE void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part part, int channels,
+                     uint8_t *to) {
     if (part.width == pitch) { /* whole rows: one long one */
         part.x = part.y * pitch, part.width *= part.height;
         part.y = 0, part.height = 1;
     }
     bool grey = channels == 1;
-    switch (host->picture_format) {
-#define CASE(format)                                                                               \
-    case format:                                                                                   \
-        if (grey) convert_from(from, format, 1, pitch, part, to);                                  \
-        else convert_from(from, format, 3, pitch, part, to);                                       \
+    switch (format) {
+#define CASE(known)                                                                                \
+    case known:                                                                                    \
+        if (grey) convert_from(from, known, 1, pitch, part, to);                                   \
+        else convert_from(from, known, 3, pitch, part, to);                                        \
         break
         CASE(FORMAT_0RGB1555);
         CASE(FORMAT_XRGB8888);
@@ -140,12 +146,15 @@ int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int c
     if (!rk_frame_size(host, &w, &h)) return 0;
     w = host->width, h = host->height;
     const struct part all = {0, 0, w, h};
-    if (!host->info.rotation && w == width && h == height) return rk_convert(host, all, channels, out), 1;
-    uint8_t *whole = rk_grow(host->whole, &host->whole_bytes, (size_t)w * h * (size_t)channels);
-    if (!whole) return rk_fail("out of memory for a %u x %u picture", w, h);
-    host->whole = whole;
-    rk_convert(host, all, channels, whole);
-    return rk_fit(host, whole, w, h, out, width, height, channels);
+    const bool plain = !host->info.rotation && w == width && h == height;
+    uint8_t *whole = out;
+    if (!plain) {
+        whole = rk_grow(host->whole, &host->whole_bytes, (size_t)w * h * (size_t)channels);
+        if (!whole) return rk_fail("out of memory for a %u x %u picture", w, h);
+        host->whole = whole;
+    }
+    rk_convert(host->picture, host->picture_format, w, all, channels, whole);
+    return plain || rk_fit(host, whole, w, h, out, width, height, channels);
 }
 
 void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height) {
@@ -173,7 +182,7 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
 
 /* Bits that nobody sees, the X of XRGB and 0RGB, stay out. */
 uint64_t rk_picture_hash(rk_host *host) {
-    if (!host->fresh) return 0;
+    if (!has_picture(host)) return 0;
     static const uint64_t seen[] = {0x7fff7fff7fff7fffu, 0x00ffffff00ffffffu, ~(uint64_t)0};
     const uint64_t mask = seen[host->picture_format];
     size_t n = (size_t)host->width * host->height * (host->picture_format == FORMAT_XRGB8888 ? 4 : 2);

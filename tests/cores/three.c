@@ -47,5 +47,8 @@ void draw(void) {
     int flags = 0;
     if (env(GET_AUDIO_VIDEO_ENABLE, &flags) && !(flags & 1)) return video(NULL, WIDTH, HEIGHT, 0);
 #endif
+#ifdef DUPES
+    if (frames() % 2) return video(NULL, WIDTH, HEIGHT, 0);
+#endif
     video(pixels, WIDTH, HEIGHT, WIDTH * 2);
 }
