@@ -129,6 +129,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         for row in np.flatnonzero(mask).tolist():
             if wanted[row] is not None or not self._begun[row]:
                 seeds[row] = lane_seed(seeding.np_random(wanted[row])[0])
+        self._sent = False  # a step that nobody waits for is finished, and forgotten
         self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
         self._begun |= mask
         results = self.lanes.batch.arrays["results"]

@@ -97,3 +97,16 @@ def test_games_that_ship_are_registered(name: str) -> None:
     assert env.observation_space.shape == (4, 84, 84)
     check_env(env.unwrapped)
     env.close()
+
+
+def test_a_registered_game_has_its_own_vector_environment() -> None:
+    pytest.importorskip("stable_retro")
+    if "retrokit/burrow" not in gymnasium.registry:
+        with gymnasium.envs.registration.namespace("retrokit"):
+            register_games()
+    envs = gymnasium.make_vec(
+        "retrokit/burrow", num_envs=2, vectorization_mode="vector_entry_point"
+    )
+    assert isinstance(envs.unwrapped, retrokit.RetroVectorEnv)
+    assert envs.reset(seed=1)[0].shape == (2, 4, 84, 84)
+    envs.close()

@@ -169,6 +169,10 @@ def test_a_step_may_be_sent_and_fetched_later(three: Three) -> None:
             vector.step_async(np.zeros(3, int))
         mine, theirs = vector.step_wait(), other.step(np.array([0, 1, 2]))
         assert all(same(a, b) for a, b in zip(mine, theirs, strict=True))
+    vector.step_async(np.array([0, 1, 2]))
+    mine, theirs = vector.reset(seed=2), other.reset(seed=2)
+    assert same(mine[0], theirs[0]) and same(mine[1], theirs[1])
+    vector.step_async(np.array([0, 1, 2]))  # closed while threads may be at work
     vector.close(), other.close()
 
 

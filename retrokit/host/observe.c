@@ -122,6 +122,7 @@ void rk_lane_put_aside(rk_lanes *lanes, struct lane *lane) {
 /* host->fresh tells of the frame that ran last; here the picture shown last will do. */
 int rk_lane_frame_size(rk_lanes *lanes, int row, uint32_t *width, uint32_t *height) {
     rk_host *host = lanes->lanes[row].host;
+    if (!lanes->plan.keep) return rk_fail("no picture is kept: nobody asked to render");
     if (host->picture && !host->stale) host->fresh = true;
     return rk_frame_size(host, width, height);
 }

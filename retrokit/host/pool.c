@@ -75,6 +75,7 @@ void rk_pool_start(struct pool *pool) {
 }
 
 void rk_pool_finish(struct pool *pool) {
+    if (!atomic_load(&pool->left)) return;
     take_part(pool, 0);
     for (int spin = 0; spin < SPINS && atomic_load(&pool->left); spin++) relax();
     for (uint32_t left; (left = atomic_load(&pool->left));) nap(&pool->left, left);
@@ -180,6 +181,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
 }
 
 int rk_lanes_step(rk_lanes *lanes, const int32_t *actions) {
+    rk_pool_finish(lanes->pool); /* what nobody waited for, as after Ctrl-C */
     for (int i = 0; i < lanes->count; i++) {
         if (actions[i] < 0 || (uint32_t)actions[i] >= lanes->plan.n_actions)
             return rk_fail("action %d", actions[i]);
@@ -194,6 +196,7 @@ int rk_lanes_step(rk_lanes *lanes, const int32_t *actions) {
 
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts) {
     const size_t n = (size_t)lanes->count;
+    rk_pool_finish(lanes->pool);
     memcpy(lanes->asked, asked, n);
     memcpy(lanes->seeds, seeds, n * sizeof *seeds);
     memcpy(lanes->chosen, starts, n * sizeof *starts);
