@@ -15,7 +15,7 @@ from .content import Content, describe_mismatch, find_content, identify, rom_fol
 from .core import Core
 from .errors import ContentError, IntegrationError
 from .integration import Integration
-from .systems import FoundCore, data_path, find_core
+from .systems import FoundCore, find_core, shipped_integrations
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,6 @@ def find_integration(name: str | os.PathLike[str]) -> Path:
         "the path of a file, or one of " + " ".join(shipped),
         f"Did you mean {close[0]}?" if close else "",
     )
-
-
-def shipped_integrations() -> dict[str, Path]:
-    """Return name → file of the integrations that ship."""
-    files = data_path("integrations").rglob("*.yaml")
-    return {path.stem: path for path in sorted(files)}
 
 
 def open_game(

@@ -16,7 +16,6 @@ from gymnasium.utils.env_checker import check_env
 
 import retrokit
 from retrokit.load import Game
-from retrokit.registration import register_games
 
 PLAIN: dict[str, Any] = {"skip": 1, "stack": 1, "size": None}
 B = 1  # the action
@@ -90,10 +89,8 @@ def test_an_episode_is_the_same_in_a_fresh_process(repo: Path) -> None:
 @pytest.mark.parametrize("name", ["burrow", "skydrop"])
 def test_games_that_ship_are_registered(name: str) -> None:
     pytest.importorskip("stable_retro")
-    if f"retrokit/{name}" not in gymnasium.registry:  # a checkout that is not installed
-        with gymnasium.envs.registration.namespace("retrokit"):
-            register_games()
-    env = gymnasium.make(f"retrokit/{name}", render_mode="rgb_array")
+    env = gymnasium.make(f"retrokit.gym:retrokit/{name}", render_mode="rgb_array")
+    assert f"retrokit/{name}" in gymnasium.registry
     assert env.observation_space.shape == (4, 84, 84)
     check_env(env.unwrapped)
     env.close()
@@ -101,12 +98,7 @@ def test_games_that_ship_are_registered(name: str) -> None:
 
 def test_a_registered_game_has_its_own_vector_environment() -> None:
     pytest.importorskip("stable_retro")
-    if "retrokit/burrow" not in gymnasium.registry:
-        with gymnasium.envs.registration.namespace("retrokit"):
-            register_games()
-    envs = gymnasium.make_vec(
-        "retrokit/burrow", num_envs=2, vectorization_mode="vector_entry_point"
-    )
+    envs = gymnasium.make_vec("retrokit.gym:retrokit/burrow", num_envs=2)
     assert isinstance(envs.unwrapped, retrokit.RetroVectorEnv)
     assert envs.reset(seed=1)[0].shape == (2, 4, 84, 84)
     envs.close()

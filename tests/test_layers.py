@@ -54,7 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "plan": CORE | {"host", "integration", "batch", "options", "program"},
     "lanes": CORE | {"host", "load", "batch", "options", "plan"},
     "env": CORE | {"integration", "load", "batch", "options", "lanes"},
-    "registration": {"load"},
+    "gym": {"systems"},
     "vector": ENV | {"plan"},
     "movie": ENV,
     "policy": ENV,
