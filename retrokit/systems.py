@@ -127,6 +127,11 @@ def data_path(name: str) -> Path:
     return packaged
 
 
+def shipped_integrations() -> dict[str, Path]:
+    """Return name → file of the integrations that ship."""
+    return {path.stem: path for path in sorted(data_path("integrations").rglob("*.yaml"))}
+
+
 @cache
 def package_folder(distribution: str, pattern: str) -> Path | None:
     """Return the folder of the first file of an installed distribution that matches.
