@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .batch import Batch, Layout
+from .core import CoreInfo
 from .errors import UserError
 from .integration import Integration
 from .lanes import ENDED, Lanes
@@ -64,7 +65,7 @@ class RetroEnv(gymnasium.Env[Any, np.int64]):
         self.render_mode = check_render_mode(render_mode)
         self.game = playable(game, content, core, rom_dirs)
         self.lanes = Lanes(self.game, self.options, show=render_mode is not None)
-        self.metadata = metadata_of(self.lanes, self.options)
+        self.metadata = metadata_of(self.lanes.info, self.options)
         self.observation_space = observation_space(self.lanes.batch.layout)
         self.action_space = action_space(self.game.integration)
         self._action = np.zeros(1, np.int32)
@@ -147,9 +148,9 @@ def check_render_mode(mode: str | None) -> str | None:
     return mode
 
 
-def metadata_of(lanes: Lanes, options: EnvOptions) -> dict[str, Any]:
+def metadata_of(core: CoreInfo, options: EnvOptions) -> dict[str, Any]:
     """Return what an environment advertises; pictures come once a step."""
-    fps = lanes.cores[0].info.fps or FPS
+    fps = core.fps or FPS
     return {"render_modes": RENDER_MODES, "render_fps": fps / options.skip}
 
 
@@ -180,16 +181,18 @@ def observation(batch: Batch, row: int | slice, prefix: str = "") -> Any:
     return parts if len(parts) > 1 else next(iter(parts.values()))
 
 
-def info(names: Sequence[str], result: Any, values: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the ``info`` of one lane's row."""
+def info(
+    names: Sequence[str], result: Any, values: NDArray[np.int64], restarts: int = 0
+) -> dict[str, Any]:
+    """Return the ``info`` of one lane's row, whose core was restarted so often."""
     read = dict(zip(names, values.tolist(), strict=True))
     out: dict[str, Any] = {name: read.pop(name) for name in ("score", "lives") if name in read}
     out |= {"variables": read} if read else {}
     out |= {"frame": int(result["frame"]), "raw_reward": float(result["raw_reward"])}
-    return out | ending(result)
+    return out | ending(result, restarts)
 
 
-def ending(result: Any) -> dict[str, Any]:
+def ending(result: Any, restarts: int = 0) -> dict[str, Any]:
     """Return what ``info`` says more when an episode ended; nothing otherwise."""
     ended = ENDED[result["ended"]]
     if not ended:
@@ -201,7 +204,8 @@ def ending(result: Any) -> dict[str, Any]:
         "length": int(result["game_steps"]),
         "frames": int(result["frame"]),
     }
-    return {"ended_by": ended, "raw_episode": game}
+    crashed = {"restarts": int(restarts)} if ended == "crash" else {}
+    return {"ended_by": ended, **crashed, "raw_episode": game}
 
 
 def lane_seed(random: np.random.Generator) -> np.uint64:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from . import savestate
 from .batch import RESULT, Batch, Layout
-from .core import SAVESTATE, STATE_REGION, Core, Region
+from .core import SAVESTATE, STATE_REGION, Core, CoreInfo, Region
 from .errors import CoreError, CoreStateError, UserError
 from .host.binding import ffi, last_error, lib, pointer, text
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset, Plan
 
-ENDED = ("", "game over", "frames", "stall", "life")
+ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
 assert ffi.sizeof("rk_result") == RESULT.itemsize
 
@@ -52,6 +52,9 @@ class Lanes:
     Attributes:
         batch: The arrays, written by `reset` and `step`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
+        starts: The savestates that episodes start from.
+        restarts: int64 [lanes]: how often the core was started anew; here a core that dies takes
+            the process along.
 
     Raises:
         CoreError: A core cannot be opened or fails.
@@ -73,6 +76,7 @@ class Lanes:
         self._raw: Any = None
         self._cores: list[Core] = []
         self.game, self.count = game, count
+        self.restarts = np.zeros(count, np.int64)
         if count < 1 or (threads is not None and threads < 1):
             raise UserError(f"{count} environments on {threads} threads", "at least one of each")
         if count > 1 and "own_process" in game.found.spec.quirks:
@@ -86,7 +90,6 @@ class Lanes:
         except BaseException:
             self.close()
             raise
-        self.n_starts = len(states)
 
     def _boot(self, options: EnvOptions) -> tuple[list[bytes], dict[str, Region], tuple[int, int]]:
         """Open all cores; return the start states, the memory offered and the picture's size."""
@@ -94,11 +97,13 @@ class Lanes:
         for _ in range(self.count):
             self._cores.append(self.game.open())
         core, *others = self._cores
-        for line in (*self.game.warnings, *self.game.core_warnings(core.info.version)):
-            warnings.warn(f"{integration.game}: {line}", stacklevel=4)
+        warn_of(self.game, core.info.version)
         for other in others:
             other.run(1, see=False)  # no core is asked to restore before it ran
-        core.record(integration.start_frames())
+        if all(isinstance(start, bytes) for start in options.starts):
+            core.run(1, see=False)  # nobody starts where the start sequence ends
+        else:
+            core.record(integration.start_frames())
         states = _states(core, options.starts)
         core.run(1)
         regions = {region.name: region for region in core.regions()}
@@ -135,7 +140,17 @@ class Lanes:
         sizes = [len(body) for body in bodies]
         if lib.rk_lanes_starts(self._handle(), b"".join(bodies), sizes, len(sizes)) <= 0:
             raise CoreError(last_error())
-        self.n_starts = len(states)
+        self.starts = list(states)
+
+    @property
+    def n_starts(self) -> int:
+        """How many savestates episodes start from."""
+        return len(self.starts)
+
+    @property
+    def info(self) -> CoreInfo:
+        """What the core says of itself."""
+        return self._cores[0].info
 
     def _handle(self) -> Any:
         if self._raw is None:
@@ -166,17 +181,19 @@ class Lanes:
         Raises:
             CoreError: A lane failed; says which and why.
         """
-        asked = np.ones(self.count, np.uint8) if lanes is None else lanes.astype(np.uint8)
-        given = np.zeros(self.count, np.uint64) if seeds is None else seeds
-        numbers = np.full(self.count, -1, np.int32) if starts is None else starts
-        asked[(asked > 0) & ((given > 0) | (numbers >= 0))] = 2
+        self.begin(*asked_for(self.count, lanes, seeds, starts))
+        self.wait()
+
+    def begin(
+        self, asked: NDArray[np.uint8], seeds: NDArray[np.uint64], starts: NDArray[np.int32]
+    ) -> None:
+        """Hand out resets as ``rk_lanes_reset`` takes them; `wait` or `finish` must follow."""
         lib.rk_lanes_reset(
             self._handle(),
             ffi.from_buffer("uint8_t[]", asked),
-            ffi.from_buffer("uint64_t[]", given),
-            ffi.from_buffer("int32_t[]", numbers),
+            ffi.from_buffer("uint64_t[]", seeds),
+            ffi.from_buffer("int32_t[]", starts),
         )
-        self.wait()
 
     def send(self, actions: NDArray[np.int32]) -> None:
         """Hand out actions, int32 [lanes]; `wait` must follow. Threads begin at once.
@@ -193,10 +210,14 @@ class Lanes:
         Raises:
             CoreError: A lane failed; says which and why.
         """
+        if failed := self.finish():
+            raise lane_failed(self.game, self.count, *failed)
+
+    def finish(self) -> tuple[int, str] | None:
+        """Take part in the work until it is finished; return a lane that failed, and why."""
         if failed := lib.rk_lanes_wait(self._handle()):
-            why = text(lib.rk_lane_error(self._raw, failed - 1))
-            where = f" (environment {failed - 1})" if self.count > 1 else ""
-            raise CoreError(f"{self.game.integration.game}{where}: {why}")
+            return failed - 1, text(lib.rk_lane_error(self._raw, failed - 1))
+        return None
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last, upright, uint8 [height, width, 3]; a copy.
@@ -232,6 +253,32 @@ class Lanes:
     def __del__(self) -> None:
         if hasattr(self, "_cores"):
             self.close()
+
+
+def asked_for(
+    count: int,
+    lanes: NDArray[np.bool_] | None,
+    seeds: NDArray[np.uint64] | None,
+    starts: NDArray[np.int32] | None,
+) -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.int32]]:
+    """Return the arguments of ``Lanes.reset`` as `Lanes.begin` takes them."""
+    asked = np.ones(count, np.uint8) if lanes is None else lanes.astype(np.uint8)
+    given = np.zeros(count, np.uint64) if seeds is None else seeds
+    numbers = np.full(count, -1, np.int32) if starts is None else starts
+    asked[(asked > 0) & ((given > 0) | (numbers >= 0))] = 2
+    return asked, given, numbers
+
+
+def lane_failed(game: Game, count: int, lane: int, why: str) -> CoreError:
+    """Return the error of a lane that failed."""
+    where = f" (environment {lane})" if count > 1 else ""
+    return CoreError(f"{game.integration.game}{where}: {why}")
+
+
+def warn_of(game: Game, version: str) -> None:
+    """Warn whoever makes an environment of what does not match, three calls above."""
+    for line in (*game.warnings, *game.core_warnings(version)):
+        warnings.warn(f"{game.integration.game}: {line}", stacklevel=5)
 
 
 def _states(core: Core, starts: Sequence[bytes | int]) -> list[bytes]:

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import IO, Any, Concatenate, ParamSpec, TypeVar
@@ -88,19 +88,8 @@ def call(
         names = (function.__module__, function.__qualname__)
         with Connection(ours.detach()) as pipe:
             with theirs:
-                setup = [list(sys.path), *names, theirs.fileno(), shared.fileno()]
-                mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-                try:  # the child inherits the mask: Ctrl-C never ends it halfway into its start
-                    child = subprocess.Popen(
-                        [sys.executable, "-c", _BOOT, json.dumps(setup)],
-                        env={**os.environ, "TMPDIR": folder},
-                        pass_fds=(theirs.fileno(), shared.fileno()),
-                        stdin=subprocess.DEVNULL,
-                        stdout=printed,
-                        stderr=printed,
-                    )
-                finally:
-                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                fds = theirs.fileno(), shared.fileno()
+                child = start(_child, (*names, *fds), fds, folder, printed)
             try:
                 said = _messages(child, pipe, shared, (args, kwargs or {}), presses, call_limit_s)
                 for kind, value in said:
@@ -111,7 +100,10 @@ def call(
                         raise value
                     if on_event is not None:
                         on_event(value)
-                raise _crash(child.wait(), shared, printed)
+                code, memory = child.wait(), _snapshot(shared)
+                printed.seek(0)
+                tail = printed.read()[-4000:].decode("utf-8", "replace").splitlines()[-5:]
+                raise crash_of(code, binding.boxes_in(memory), tail)
             finally:
                 child.kill()
                 child.wait()
@@ -139,12 +131,42 @@ def _patient() -> Iterator[list[float]]:
 
 
 _BOOT = """
-import json, sys
-path, module, name, pipe, shared = json.loads(sys.argv[1])
+import importlib, json, sys
+path, module, name, *given = json.loads(sys.argv[1])
 sys.path[:] = path
-from retrokit import sandbox
-sandbox._child(module, name, pipe, shared)
+getattr(importlib.import_module(module), name)(*given)
 """
+
+
+def start(
+    function: Callable[..., None],
+    given: Sequence[int | str],
+    fds: Sequence[int],
+    folder: str,
+    printed: IO[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a child process that calls ``function(*given)``, with Ctrl-C kept from it.
+
+    Args:
+        function: A module's function.
+        given: Its arguments.
+        fds: File descriptors that it inherits.
+        folder: For its temporary files.
+        printed: Takes what it prints; None: where this process prints.
+    """
+    setup = [list(sys.path), function.__module__, function.__qualname__, *given]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:  # the child inherits the mask: Ctrl-C never ends it halfway into its start
+        return subprocess.Popen(
+            [sys.executable, "-c", _BOOT, json.dumps(setup)],
+            env={**os.environ, "TMPDIR": folder},
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _messages(
@@ -191,25 +213,33 @@ def _check_hang(shared: IO[bytes], limit_s: float) -> None:
     for box in binding.boxes_in(memory):
         entered = box.entered_ns
         if entered and time.monotonic_ns() - entered > limit_s * 1e9:
-            name = binding.call_name(box.call) or "a call"
-            raise CoreTimeout(
-                f"the core did not come back from {name} within {limit_s:g} s",
-                remedy="It hangs; its process was ended. " + " | ".join(binding.core_log(box)[-3:]),
-            )
+            raise hang_of(box, limit_s)
 
 
-def _crash(code: int, shared: IO[bytes], printed: IO[bytes]) -> CoreCrashed:
-    memory = _snapshot(shared)
-    boxes = binding.boxes_in(memory)
+def hang_of(box: Any, limit_s: float) -> CoreTimeout:
+    """Return what to say of a core that did not come back in time, by its black box."""
+    name = binding.call_name(box.call) or "a call"
+    return CoreTimeout(
+        f"the core did not come back from {name} within {limit_s:g} s",
+        remedy="It hangs; its process was ended. " + " | ".join(binding.core_log(box)[-3:]),
+    )
+
+
+def crash_of(code: int, boxes: Sequence[Any], printed: Sequence[str] = ()) -> CoreCrashed:
+    """Return what to say of a child that died.
+
+    Args:
+        code: Its exit code; negative for a signal.
+        boxes: The black boxes of its cores.
+        printed: The last lines it printed.
+    """
     box = max(boxes, key=lambda b: (b.signal != 0, b.call != 0, b.log_count, b.last_call))
     known = {number.value: number.name for number in signal.Signals}
     cause = known.get(-code, f"signal {-code}") if code < 0 else f"exit code {code}"
-    printed.seek(0)
-    tail = printed.read()[-4000:].decode("utf-8", "replace").splitlines()[-5:]
     where = binding.call_name(box.call) or (
         f"no call (the last one was {binding.call_name(box.last_call) or 'none'})"
     )
-    log = binding.core_log(box) + [line for line in tail if line.strip()]
+    log = binding.core_log(box) + [line for line in printed if line.strip()]
     return CoreCrashed(cause, where, log)
 
 

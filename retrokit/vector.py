@@ -31,6 +31,7 @@ from .errors import CoreStateError, UserError
 from .lanes import Lanes
 from .options import EnvOptions
 from .plan import Autoreset
+from .workers import Workers
 
 MODES: dict[AutoresetMode, Autoreset] = {
     AutoresetMode.NEXT_STEP: "next step",
@@ -49,6 +50,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         game: The name of a game that ships, the path of an integration, or the integration.
         num_envs: How many.
         threads: How many work at once; None: as many as there are CPUs.
+        workers: How many processes have the cores; 0: this one. None: this one, or a process a
+            core for a core that cannot share one.
         autoreset_mode: When an environment whose episode ended begins the next; a member of
             ``AutoresetMode`` or its value. Also in ``metadata["autoreset_mode"]``.
         copy: Return copies of observations. Otherwise the arrays themselves, which the next step
@@ -73,6 +76,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: int = 1,
         *,
         threads: int | None = None,
+        workers: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         content: str | os.PathLike[str] | None = None,
@@ -87,15 +91,19 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.render_mode = check_render_mode(render_mode)
         self.game = playable(game, content, core, rom_dirs)
         self.num_envs = num_envs
-        self.lanes = Lanes(
-            self.game,
-            self.options,
-            num_envs,
-            threads=threads,
-            autoreset=MODES[self.autoreset_mode],
-            show=render_mode is not None,
+        if workers is None:
+            workers = num_envs if "own_process" in self.game.found.spec.quirks else 0
+        given: dict[str, Any] = {
+            "threads": threads,
+            "autoreset": MODES[self.autoreset_mode],
+            "show": render_mode is not None,
+        }
+        self.lanes = (
+            Workers(self.game, self.options, num_envs, workers=workers, **given)
+            if workers
+            else Lanes(self.game, self.options, num_envs, **given)
         )
-        self.metadata = metadata_of(self.lanes, self.options)
+        self.metadata = metadata_of(self.lanes.info, self.options)
         self.metadata["autoreset_mode"] = self.autoreset_mode
         self.single_observation_space = observation_space(self.lanes.batch.layout)
         self.single_action_space = action_space(self.game.integration)
@@ -167,6 +175,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             for action in actions.tolist():
                 if not 0 <= action < most:
                     raise wrong_action(action, self.game.integration) from None
+            if error.remedy:  # it is closed, or another process's
+                raise
             raise UserError(error.found, "reset() with a reset_mask first") from None
         self._sent = True
 
@@ -214,12 +224,13 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """Add what Gymnasium's own vector environments add where an episode ended."""
         batch, arrays = self.lanes.batch, self.lanes.batch.arrays
         for row in np.flatnonzero(results["ended"]).tolist():
-            more = ending(results[row])
+            restarts = self.lanes.restarts[row]
+            more = ending(results[row], restarts)
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 last = arrays["final_results"][row], arrays["final_values"][row]
                 more = {
                     "final_obs": observation(batch, row, "final_"),
-                    "final_info": info(self.lanes.names, *last),
+                    "final_info": info(self.lanes.names, *last, restarts),
                 }
             self._add_info(infos, more, row)
 
@@ -228,6 +239,11 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         return tuple(self.lanes.frame(row) for row in range(self.num_envs))
+
+    @property
+    def restarts(self) -> NDArray[np.int64]:
+        """How often the core of each environment was started anew, int64 [num_envs]; a copy."""
+        return self.lanes.restarts.copy()
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the cores."""

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -133,3 +134,22 @@ def three(
         return Game(facts, content, found)
 
     return make
+
+
+@pytest.fixture
+def falling(three: Callable[..., Game]) -> Iterator[Callable[..., Any]]:
+    """Make an environment of the game that falls: ``make(lanes, workers, HOW, skip=…)``."""
+    from retrokit.vector import RetroVectorEnv  # gymnasium is for those who ask
+
+    made: list[RetroVectorEnv] = []
+
+    def one(count: int, workers: int, how: int = 0, length: int = 20, **more: Any) -> Any:
+        game = three(core="three_falls", HOW=how, LENGTH=length)
+        arguments = {"skip": 1, "stack": 1, "observation": "ram", "ram": [4, 5, 6, 7]} | more
+        arguments |= {"ram_floats": False}
+        made.append(RetroVectorEnv(game, count, workers=workers, **arguments))
+        return made[-1]
+
+    yield one
+    for env in made:
+        env.close()

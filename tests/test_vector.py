@@ -196,8 +196,6 @@ def test_what_is_wrong_is_said(three: Three) -> None:
         RetroVectorEnv(three(), 0)
     with pytest.raises(ValueError, match="NeverMode"):
         RetroVectorEnv(three(), 1, autoreset_mode="NeverMode")
-    with pytest.raises(UserError, match="in one process"):
-        RetroVectorEnv(three(quirks="own_process"), 2)
 
 
 def test_render_gives_a_picture_each(three: Three) -> None:

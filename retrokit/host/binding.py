@@ -110,15 +110,15 @@ BOXES = 16
 _boxes: list[Any] = []  # black boxes in shared memory, set in the child of a sandbox
 
 
-def box_bytes() -> int:
-    """Return the size of the shared memory a sandbox needs."""
-    return BOXES * int(ffi.sizeof("rk_blackbox"))
+def box_bytes(count: int = BOXES) -> int:
+    """Return the size of so many black boxes."""
+    return count * int(ffi.sizeof("rk_blackbox"))
 
 
 def boxes_in(memory: Any) -> list[Any]:
     """Return the black boxes in a writable buffer of `box_bytes` bytes, valid while it lives."""
     array = ffi.from_buffer("rk_blackbox[]", memory, require_writable=True)
-    return [ffi.addressof(array, number) for number in range(BOXES)]
+    return [ffi.addressof(array, number) for number in range(len(array))]
 
 
 def use_boxes(memory: Any) -> None:

@@ -9,9 +9,9 @@ import cffi
 HERE = Path(__file__).parent
 SOURCES = (
     "host.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c",
-    "resize.c", "program.c", "lane.c", "observe.c", "pool.c",
+    "resize.c", "program.c", "lane.c", "observe.c", "pool.c", "bell.c",
 )  # fmt: skip
-PUBLIC = ("host.h", "lane.h")
+PUBLIC = ("host.h", "lane.h", "bell.h")
 HEADERS = (*PUBLIC, "internal.h", "episode.h", "libretro.h")
 
 
@@ -27,7 +27,7 @@ ffibuilder = cffi.FFI()
 ffibuilder.cdef(declarations())
 ffibuilder.set_source(
     "retrokit._host",
-    '#include "lane.h"',
+    '#include "lane.h"\n#include "bell.h"',
     sources=[f"retrokit/host/{name}" for name in SOURCES],
     depends=[f"retrokit/host/{name}" for name in HEADERS],
     include_dirs=["retrokit/host"],

@@ -14,6 +14,7 @@ struct lane {
     uint64_t random;     /* state of its generator */
     bool reset_due;      /* the episode has ended, or none has begun */
     bool goes_on;        /* it ended with a life: the game itself goes on */
+    bool lost;           /* it ended with the core before this one: nobody was told yet */
     uint16_t buttons;    /* held in the frame before, for sticky actions */
     int64_t *values;     /* as of the last look */
     int64_t *gained, *best; /* of the episode, for each variable */

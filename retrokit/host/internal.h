@@ -8,7 +8,16 @@
 #define PATH_BYTES 4096 /* FBNeo copies 260 bytes from the directory pointers, whatever the length */
 #define REGIONS 64
 #define WARM_FRAMES 60
+#define SPINS 500 /* some 10 to 25 microseconds; a nap costs about as much */
 #define INLINE static inline __attribute__((always_inline))
+
+INLINE void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 /* Compiled twice, the second time for processors with wide vectors, and chosen when it is loaded. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)

@@ -85,7 +85,7 @@ static int reset(rk_lanes *lanes, struct lane *lane, bool fresh, int32_t chosen)
     read_values(lanes, lane, lane->values);
     memset(lane->gained, 0, bytes), memset(lane->best, 0, bytes);
     lane->stalled = 0, lane->buttons = 0;
-    lane->reset_due = lane->goes_on = false;
+    lane->reset_due = lane->goes_on = lane->lost = false;
     rk_result *result = &lane->result;
     result->reward = result->raw_reward = 0;
     result->terminated = result->truncated = result->ended = RK_ENDED_NOT;
@@ -148,6 +148,25 @@ static int step(rk_lanes *lanes, struct lane *lane, int32_t action) {
     return rk_lane_observe(lanes, lane, shown, false);
 }
 
+/* The row is of an episode that a core before this one played. */
+static void inherit(rk_lanes *lanes, struct lane *lane) {
+    const size_t variables = (size_t)lanes->plan.program.n_variables;
+    const int i = lane->row;
+    lane->result = lanes->batch.results[i];
+    memcpy(lane->values, lanes->batch.values + (size_t)i * variables, variables * sizeof(int64_t));
+    lane->lost = lanes->plan.autoreset == 2 || !lane->result.ended;
+    lane->reset_due = !lane->lost;
+}
+
+/* The step that tells of the loss: it shows what was shown last. */
+static void lose(struct lane *lane) {
+    rk_result *result = &lane->result;
+    result->reward = result->raw_reward = 0;
+    result->game_steps++;
+    result->terminated = false, result->truncated = true, result->ended = RK_ENDED_CRASH;
+    lane->lost = false, lane->reset_due = true;
+}
+
 /* The next episode in the step that ended the last: its first observation, the last one's reward. */
 static int reset_at_once(rk_lanes *lanes, struct lane *lane) {
     rk_lane_put_aside(lanes, lane);
@@ -166,12 +185,14 @@ static int work(rk_lanes *lanes, struct lane *lane) {
     if (lanes->resets) {
         if (!lanes->asked[i]) return 1;
         if (lanes->seeds[i]) lane->random = lanes->seeds[i];
-        if (!reset(lanes, lane, lanes->asked[i] == 2, lanes->chosen[i])) return 0;
+        if (lanes->asked[i] == 3) inherit(lanes, lane);
+        else if (!reset(lanes, lane, lanes->asked[i] == 2, lanes->chosen[i])) return 0;
     } else if (lane->reset_due) {
         if (mode != 1) return rk_fail("the episode has ended");
         if (!reset(lanes, lane, false, -1)) return 0;
     } else {
-        if (!step(lanes, lane, lanes->actions[i])) return 0;
+        if (lane->lost) lose(lane);
+        else if (!step(lanes, lane, lanes->actions[i])) return 0;
         if (lane->reset_due && mode == 2) return reset_at_once(lanes, lane);
     }
     *row = lane->result;

@@ -80,6 +80,7 @@ typedef struct {
 #define RK_ENDED_FRAMES 2
 #define RK_ENDED_STALL 3
 #define RK_ENDED_LIFE 4
+#define RK_ENDED_CRASH 5
 
 /* What a step did; the game's own numbers are raw, and count on over the lives of one game. */
 typedef struct {
@@ -111,8 +112,9 @@ void rk_lanes_free(rk_lanes *lanes);
 int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *sizes, int count);
 
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
- * 1 begin the next episode, 2 from a savestate for certain; `seeds` [lanes] 0 go on drawing as
- * before; `starts` [lanes] number of the savestate, -1 draw one. */
+ * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
+ * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;
+ * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one. */
 int rk_lanes_step(rk_lanes *lanes, const int32_t *actions);
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts);
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */

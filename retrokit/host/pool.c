@@ -8,8 +8,6 @@
 #include <unistd.h>
 #include "episode.h"
 
-#define SPINS 500 /* some 10 to 25 microseconds; a nap costs about as much */
-
 struct worker { struct pool *pool; int number; pthread_t thread; };
 
 struct pool {
@@ -28,14 +26,6 @@ static void nap(_Atomic uint32_t *word, uint32_t value) {
 
 static void wake(_Atomic uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
-}
-
-static void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
 }
 
 /* Take one lane after the other, first those that this thread had before (their memory is near),
