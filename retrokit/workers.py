@@ -259,8 +259,8 @@ class Workers:
     def _hand_out(self, job: int, **orders: NDArray[Any]) -> None:
         for name, array in orders.items():
             self._orders[name][:] = array
-        for name, array in self._before.items():
-            array[:] = self.batch.arrays[name]
+        for name, array in self._before.items():  # as bytes: numpy copies records field by field
+            array.view(np.uint8)[:] = self.batch.arrays[name].view(np.uint8)
         self._job = job
         for worker in self._workers:
             worker.order(job)
