@@ -122,6 +122,17 @@ def test_a_clock_in_every_episode_is_still_a_clock() -> None:
     assert describe(behaviour(ticking, 0))["clock"] is True
 
 
+def test_a_distance_is_a_clock_whose_pace_changes() -> None:
+    """Enduro's odometer: the faster the car, the sooner the next one."""
+    gaps = np.concatenate([np.linspace(40, 10, 15), np.linspace(10, 40, 15)]).astype(int)
+    driven = series(*((int(at), n) for n, at in enumerate(np.cumsum(gaps), 1)), episodes=2)
+    assert behaviour(driven, 0).clock
+    rng = np.random.default_rng(3)
+    hits = np.cumsum(rng.exponential(25, 30).astype(int) + 1)
+    scored = series(*((int(at), n) for n, at in enumerate(hits, 1)), episodes=2)
+    assert not behaviour(scored, 0).clock and behaviour(scored, 0).like_a_score
+
+
 def test_what_ticks_in_some_games_only_is_no_clock() -> None:
     """Points may be counted up one by one as well."""
     counted = np.concatenate([series(*((25 * n, n) for n in range(1, 15))), series()])
