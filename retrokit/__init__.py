@@ -11,22 +11,40 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .content import identify
     from .core import Core
+    from .env import RetroEnv, make
     from .errors import RetrokitError
     from .integration import Integration
+    from .options import EnvOptions
     from .systems import find_core
+    from .vector import RetroVectorEnv
 
 __version__ = "0.1.0"
 
 # Public name → the module that defines it.
 _PUBLIC = {
     "Core": "core",
+    "EnvOptions": "options",
     "Integration": "integration",
+    "RetroEnv": "env",
+    "RetroVectorEnv": "vector",
     "RetrokitError": "errors",
     "find_core": "systems",
     "identify": "content",
+    "make": "env",
 }
 
-__all__ = ["Core", "Integration", "RetrokitError", "__version__", "find_core", "identify"]
+__all__ = [
+    "Core",
+    "EnvOptions",
+    "Integration",
+    "RetroEnv",
+    "RetroVectorEnv",
+    "RetrokitError",
+    "__version__",
+    "find_core",
+    "identify",
+    "make",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,10 +18,10 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,39 @@ class Terminated:
         if self._root is None:
             return np.zeros(frames, np.bool_)
         return np.asarray(_evaluate(self._root, values, hold), np.bool_)
+
+    def program(self) -> list[Op]:
+        """Return the rule in postfix order; empty where none is given."""
+        return [] if self._root is None else list(_postfix(self._root))
+
+
+class Op(NamedTuple):
+    """One step of a rule in postfix order, for a machine with a stack.
+
+    ``code`` is a comparison, ``not``, ``and``, ``or`` or ``held``; ``left`` and ``right`` are what
+    is compared, or the frames and the number of the counter of ``held``.
+    """
+
+    code: str
+    left: str | int = 0
+    right: str | int = 0
+
+
+def _postfix(node: _Node) -> Iterator[Op]:
+    match node:
+        case _Compare(op, left, right):
+            yield Op(next(sign for sign, known in _COMPARE.items() if known is op), left, right)
+        case _Not(inner):
+            yield from _postfix(inner)
+            yield Op("not")
+        case _Join(op, parts):
+            for number, part in enumerate(parts):
+                yield from _postfix(part)
+                if number:
+                    yield Op("and" if op is operator.and_ else "or")
+        case _Held(inner, frames, number):
+            yield from _postfix(inner)
+            yield Op("held", frames, number)
 
 
 def _evaluate(node: _Node, values: Mapping[str, Any], hold: _Hold) -> Any:

@@ -110,7 +110,7 @@ class Core:
             LoadRefused: The core refused, or accepted and then offers nothing (FBNeo returns true
                 and shows an error screen).
         """
-        host = self._alive()
+        host = self.handle()
         path, body = content.core_path if content else None, b""
         if content is not None and self.info.need_fullpath:
             path = content.as_file(Path(self._folder.name))
@@ -125,7 +125,7 @@ class Core:
         if "true_on_refusal" in self.spec.quirks and "SYSTEM_RAM" not in names:
             wanted = "a romset this core version knows, complete and under its own name"
             raise self._refusal(content, "it returned true but shows an error screen", wanted)
-        self._owner = savestate.Owner(
+        self.owner = savestate.Owner(
             hashlib.sha1(f"{self.info.name}\0{self.info.version}".encode()).digest(),
             bytes.fromhex(content.sha1) if content is not None else bytes(20),
         )
@@ -146,7 +146,6 @@ class Core:
                 self._folder.cleanup()
 
     def __enter__(self) -> Self:
-        """Return the core itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -158,7 +157,8 @@ class Core:
         if getattr(self, "_host", None) is not None:
             self.close()
 
-    def _alive(self) -> Any:
+    def handle(self) -> Any:
+        """Return the host's raw handle."""
         if self._host is None:
             raise CoreStateError("the core is closed", remedy="Open it anew.")
         return self._host
@@ -168,23 +168,23 @@ class Core:
     @property
     def info(self) -> CoreInfo:
         """What the core says of itself, as of now."""
-        return binding.core_info(self._alive())
+        return binding.core_info(self.handle())
 
     def options(self) -> dict[str, dict[str, Any]]:
         """Return the core's options: value, default and allowed values by key."""
-        return binding.core_options(self._alive())
+        return binding.core_options(self.handle())
 
     def set_option(self, key: str, value: str) -> None:
         """Override a core option; the core sees it at its next frame."""
-        lib.rk_option_set(self._alive(), key.encode(), value.encode())
+        lib.rk_option_set(self.handle(), key.encode(), value.encode())
 
     def inputs(self) -> list[tuple[int, int, int, int, str]]:
         """Return the input descriptors: port, device, index, id, the game's name for it."""
-        return binding.core_inputs(self._alive())
+        return binding.core_inputs(self.handle())
 
     def log(self) -> list[str]:
         """Return the core's last log lines (at most 200), oldest first."""
-        return binding.core_log(lib.rk_box(self._alive()))
+        return binding.core_log(lib.rk_box(self.handle()))
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -198,18 +198,18 @@ class Core:
         """
         ports = [buttons] if isinstance(buttons, (int, np.integer)) else list(buttons)
         masks = ffi.new("uint16_t[]", [int(mask) for mask in ports])
-        check(lib.rk_run(self._alive(), frames, masks, len(ports), see))
+        check(lib.rk_run(self.handle(), frames, masks, len(ports), see))
 
     def reset(self) -> None:
         """Press the console's reset switch."""
-        check(lib.rk_reset(self._alive()))
+        check(lib.rk_reset(self.handle()))
 
     def set_av(self, seen: int = 9, unseen: int = 8) -> None:
         """Set the GET_AUDIO_VIDEO_ENABLE flags of seen and unseen frames, for cores that ask.
 
         Bits: 0 video, 1 audio, 2 fast savestates, 3 audio off for good.
         """
-        lib.rk_set_av(self._alive(), seen, unseen)
+        lib.rk_set_av(self.handle(), seen, unseen)
 
     @property
     def frame_size(self) -> tuple[int, int]:
@@ -219,7 +219,7 @@ class Core:
             CoreStateError: No frame has been seen since load, reset or restore.
         """
         width, height = ffi.new("uint32_t *"), ffi.new("uint32_t *")
-        if lib.rk_frame_size(self._alive(), width, height) <= 0:
+        if lib.rk_frame_size(self.handle(), width, height) <= 0:
             raise CoreStateError(binding.last_error())
         return width[0], height[0]
 
@@ -236,14 +236,14 @@ class Core:
         width, height = size or self.frame_size
         out = np.empty((height, width) if grey else (height, width, 3), np.uint8)
         pixels = ffi.from_buffer("uint8_t[]", out)
-        check(lib.rk_frame(self._alive(), pixels, width, height, 1 if grey else 3), CoreStateError)
+        check(lib.rk_frame(self.handle(), pixels, width, height, 1 if grey else 3), CoreStateError)
         return out
 
     # -- memory ----------------------------------------------------------------------------------
 
     def regions(self) -> list[Region]:
         """Return the memory the core offers now; empty before content is loaded."""
-        return [region for region, _ in binding.core_regions(self._alive())]
+        return [region for region, _ in binding.core_regions(self.handle())]
 
     @property
     def memory(self) -> dict[str, Bytes]:
@@ -254,10 +254,10 @@ class Core:
         """
         views = {
             region.name: np.frombuffer(ffi.buffer(data, region.size), np.uint8)
-            for region, data in binding.core_regions(self._alive())
+            for region, data in binding.core_regions(self.handle())
         }
         if any(span.region == SAVESTATE for span in self._spans):
-            views[SAVESTATE] = np.frombuffer(savestate.body_of(self.save(), self._owner), np.uint8)
+            views[SAVESTATE] = np.frombuffer(savestate.body_of(self.save(), self.owner), np.uint8)
         return views
 
     def select(self, names: Sequence[str] | None = None) -> tuple[Span, ...]:
@@ -267,7 +267,7 @@ class Core:
             names: Region names; None takes SYSTEM_RAM and the small writable maps beside it, or
                 the savestate where a core offers no memory at all (possibly nothing).
         """
-        regions = binding.core_regions(self._alive())
+        regions = binding.core_regions(self.handle())
         if names is None:
             chosen = binding.searchable(regions)
             if not chosen or self.spec.memory == "savestate":
@@ -279,7 +279,7 @@ class Core:
             if unknown:
                 raise UserError(f"no memory region {unknown[0]}", "one of " + " ".join(known))
             chosen = [known[name] for name in names]
-        total = lib.rk_select(self._alive(), [region.id for region in chosen], len(chosen))
+        total = lib.rk_select(self.handle(), [region.id for region in chosen], len(chosen))
         if total < 0:
             raise CoreError(binding.last_error())
         plain = sum(region.size for region in chosen)  # the savestate's size is in the total alone
@@ -305,24 +305,24 @@ class Core:
         if not self._spans:
             raise NoMemory(f"{self.info.name} offers no memory and no savestate to search")
         ram = np.empty(self.ram_size, np.uint8)
-        check(lib.rk_read(self._alive(), ffi.from_buffer("uint8_t[]", ram)))
+        check(lib.rk_read(self.handle(), ffi.from_buffer("uint8_t[]", ram)))
         return ram
 
     def poke(self, offsets: Ints, values: Ints) -> None:
         """Write bytes at offsets of the selected regions."""
         at = self._offsets(np.asarray(offsets, np.int32))
         body = bytes(np.broadcast_to(np.asarray(values, np.uint8), at.shape))
-        check(lib.rk_poke(self._alive(), ffi.from_buffer("int32_t[]", at), body, len(at)))
+        check(lib.rk_poke(self.handle(), ffi.from_buffer("int32_t[]", at), body, len(at)))
 
     # -- savestates ------------------------------------------------------------------------------
 
     def save(self) -> bytes:
         """Return a savestate with our header (core, version, content, size, checksum)."""
-        size = lib.rk_savestate_size(self._alive())  # asked anew: it may change while a game runs
+        size = lib.rk_savestate_size(self.handle())  # asked anew: it may change while a game runs
         body = bytearray(size)
         if not size or lib.rk_save(self._host, ffi.from_buffer(body), size) <= 0:
             raise CoreError(f"{self.info.name} cannot save its state")
-        return savestate.pack(body, self._owner)
+        return savestate.pack(body, self.owner)
 
     def load(self, state: bytes) -> None:
         """Restore a savestate; inputs are released, and there is no picture until a frame ran.
@@ -330,7 +330,7 @@ class Core:
         Raises:
             SavestateRefused: It is damaged, foreign or of a wrong size, or the core refused it.
         """
-        body = savestate.unpack(state, self._owner, lib.rk_savestate_size(self._alive()))
+        body = savestate.unpack(state, self.owner, lib.rk_savestate_size(self.handle()))
         check(lib.rk_restore(self._host, ffi.from_buffer(body), len(body)), SavestateRefused)
 
     # -- whole loops in C ------------------------------------------------------------------------
@@ -355,11 +355,11 @@ class Core:
             ram uint8 [frames, kept] after each frame; pictures uint16 [frames // every, h, w].
         """
         checked = None if kept is None else self._offsets(kept)
-        return binding.record(self._alive(), buttons, checked, every, size)
+        return binding.record(self.handle(), buttons, checked, every, size)
 
     def count(self, buttons: NDArray[np.uint16], counts: Counts) -> None:
         """Run one button log; add to ``counts``, of `ram_size` bytes, how each of them moves."""
-        binding.count(self._alive(), buttons, counts, self.ram_size)
+        binding.count(self.handle(), buttons, counts, self.ram_size)
 
     def branch(
         self,
@@ -390,9 +390,9 @@ class Core:
         checked = None if kept is None else self._offsets(kept)
         if pokes is not None:
             pokes = (self._offsets(pokes[0], least=-1), pokes[1])
-        body = savestate.body_of(state, self._owner)
+        body = savestate.body_of(state, self.owner)
         seen = (buttons, captures, pokes, branches, checked, hashes, size)
-        return binding.branch(self._alive(), body, *seen)
+        return binding.branch(self.handle(), body, *seen)
 
     def _offsets(self, offsets: NDArray[Any], least: int = 0) -> NDArray[np.int32]:
         if offsets.size and (offsets.min() < least or offsets.max() >= self.ram_size):

@@ -5,6 +5,7 @@ Every command that takes an integration finds the content here, in the same way.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from pathlib import Path
 
 from .content import Content, describe_mismatch, find_content, identify, rom_folders
 from .core import Core
-from .errors import ContentError
+from .errors import ContentError, IntegrationError
 from .integration import Integration
-from .systems import FoundCore, find_core
+from .systems import FoundCore, data_path, find_core
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,32 @@ class Game:
         return [f"another core version: found {version}; wanted {wanted}"]
 
 
+def find_integration(name: str | os.PathLike[str]) -> Path:
+    """Return the file of an integration: itself, or the one of that name that ships.
+
+    Raises:
+        IntegrationError: There is neither; close names are offered.
+    """
+    path = Path(name)
+    if path.is_file() or path.name != str(name) or path.suffix in (".yaml", ".yml"):
+        return path
+    shipped = shipped_integrations()
+    if path.name in shipped:
+        return shipped[path.name]
+    close = difflib.get_close_matches(path.name.lower(), shipped, 1)
+    raise IntegrationError(
+        f"no integration is called {path.name!r}",
+        "the path of a file, or one of " + " ".join(shipped),
+        f"Did you mean {close[0]}?" if close else "",
+    )
+
+
+def shipped_integrations() -> dict[str, Path]:
+    """Return name → file of the integrations that ship."""
+    files = data_path("integrations").rglob("*.yaml")
+    return {path.stem: path for path in sorted(files)}
+
+
 def open_game(
     integration: Integration | str | os.PathLike[str],
     content: str | os.PathLike[str] | None = None,
@@ -70,7 +97,7 @@ def open_game(
     """Find what an integration runs on; nothing is started.
 
     Args:
-        integration: The integration, or the path of its file.
+        integration: The integration, the path of its file, or the name of one that ships.
         content: The content's path; found by hash when None.
         rom_dirs: Folders to search first, before those of ``content.rom_folders``.
         core: A core's name or library file, instead of the integration's.
@@ -81,7 +108,7 @@ def open_game(
         ContentError: The content cannot be used, or none with a wanted hash was found.
     """
     if not isinstance(integration, Integration):
-        integration = Integration.load(integration)
+        integration = Integration.load(find_integration(integration))
     found = find_core(core or integration.core)
     if content is not None:
         return Game(integration, identify(Path(content), integration.system), found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,23 @@ class VariableError(UserError):
         super().__init__(found, wanted)
         self.args = (field, found, wanted)  # so that it survives pickling
         self.field = field
+
+
+class Part(NamedTuple):
+    """Bytes that are decoded together, as a machine without a decoder of its own needs them.
+
+    ``offset + scale × map(sign(Σ table[byte] × step**place))``.
+    """
+
+    region: str
+    addrs: tuple[int, ...]
+    table: Numbers  # int64 [256]: what each byte is worth
+    step: int
+    sign_bits: int
+    map: Mapping[int, int]
+    default: int | None
+    scale: int
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -215,6 +232,18 @@ class Variable:
         if self.modulus is not None or not plain:
             return self.modulus
         return self._decoder.capacity(len(self.addrs)) * self.scale
+
+    def compiled(self) -> list[Part]:
+        """Return its parts; their sum, times ``scale``, plus ``offset``, is the value."""
+        out = []
+        for part in self.parts:
+            blanks = as_blanks(part.blank)
+            table, _ = _lookup(part.encoding, part.base, blanks, part.mask, part.shift)
+            outer = (1, 0) if part is self else (part.scale, part.offset)
+            step, bits = part._decoder.step, part._sign_bits
+            mapped = (part.map or {}, part.default)
+            out.append(Part(part.region, part.addrs, table, step, bits, *mapped, *outer))
+        return out
 
     def decode(self, memory: Mapping[str, NDArray[np.uint8]]) -> Any:
         """Read the value.

@@ -14,7 +14,10 @@ from hypothesis import settings
 
 from retrokit.content import Content
 from retrokit.core import Core
+from retrokit.integration import Integration
+from retrokit.load import Game
 from retrokit.systems import CoreSpec, FoundCore
+from retrokit.values import Variable
 
 REPO = Path(__file__).parent.parent
 
@@ -107,3 +110,26 @@ def open_fake(
     yield start
     for core in cores:
         core.close()
+
+
+@pytest.fixture(scope="session")
+def three(
+    fake_core: Callable[..., FoundCore], fake_content: Callable[..., Content]
+) -> Callable[..., Game]:
+    """Return the game of tests/cores/three.c: ``three("mode == 2", quirks=…, LIVES=3)``."""
+
+    def make(terminated: str = "mode == 2", core: str = "three", **build: int | str) -> Game:
+        found, content = fake_core(core, **build), fake_content()
+        variables = {
+            "score": Variable((6, 7)),
+            "lives": Variable((5,)),
+            "mode": Variable((4,)),
+            "held": Variable((9,)),
+        }
+        facts = Integration(
+            "three", "unknown", found.spec.name, {"rom": content.sha1}, variables,
+            ((), ("B",), ("A",)), start_buttons=("WAIT:2", "START:1"), terminated=terminated,
+        )  # fmt: skip
+        return Game(facts, content, found)
+
+    return make

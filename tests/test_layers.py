@@ -20,7 +20,7 @@ LIMIT = 400  # lines a file
 # Group (a module or a package of retrokit) → the groups it may import besides itself.
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
-ENV = CORE | {"integration", "load", "env"}
+ENV = CORE | {"integration", "load", "options", "lanes", "env"}
 PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -49,8 +49,14 @@ ALLOWED: dict[str, set[str]] = {
     "verify": ENV | {"verify_play"},
     "verify_claims": ENV | {"discovery"},
     "verify_proof": ENV | {"discovery", "verify", "verify_claims", "verify_read"},
-    "env": CORE | {"integration", "load"},
-    "vector": ENV,
+    "batch": set(),
+    "options": {"errors"},
+    "program": DATA | {"host", "conditions", "integration"},
+    "plan": CORE | {"host", "integration", "batch", "options", "program"},
+    "lanes": CORE | {"host", "load", "batch", "options", "plan"},
+    "env": CORE | {"integration", "load", "batch", "options", "lanes"},
+    "registration": {"load"},
+    "vector": ENV | {"plan"},
     "movie": ENV,
     "policy": ENV,
     "run": {"errors"},

@@ -167,6 +167,6 @@ def test_a_session_survives_every_bad_state(open_fake: Open, fake_core, fake_con
 def test_a_state_that_the_core_refuses(open_fake: Open) -> None:
     core = open_fake("counter")
     with pytest.raises(SavestateRefused, match="retro_unserialize returned false"):
-        core.load(pack(b"too short", core._owner))
+        core.load(pack(b"too short", core.owner))
     core.run()
     assert core.read()[0] == 1

@@ -227,7 +227,7 @@ def test_other_lives(proved: Proved, other: int) -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("lives == 1", "does not hold after the last life"),
+        ("lives == 1", "holds while play goes on"),
         ("lives <= 3", "holds while play goes on"),
         ("", "does not hold after the last life"),
         ("lives == 0 held 60", ""),

@@ -174,6 +174,7 @@ class Answer:
                 mask=self.lives.mask,
                 shift=self.lives.shift,
                 signed=self.lives.signed,
+                map={code: number for number, code in enumerate(self.lives.codes)} or None,
             )
             evidence["lives"] = {"grade": self.lives.grade, **self.lives.evidence}
             if self.lives.flag is not None:

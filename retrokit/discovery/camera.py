@@ -338,14 +338,14 @@ def _fates(prober: Prober, lives: Lives | None) -> dict[str, Picture]:
     evidence = lives.evidence
     moment = Moment(int(evidence["episode"]), int(evidence["frame"]) - LEAD)
     byte = int(prober.bytes_at(moment, [lives.offset])[0])
-    value = (byte & lives.mask) >> lives.shift
+    value = int(lives.field.read(byte))
     log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
     log = np.concatenate([log, np.zeros(WAITS[0], np.uint16)])
     out = {}
-    for name, number in (
-        ("untouched", value), ("one more", min(9, value + 1)), ("the last", evidence["poked"])
-    ):  # fmt: skip
-        poked = byte & ~lives.mask & 0xFF | int(number) << lives.shift
+    more = min(lives.field.top, value + 1)
+    written = {"untouched": value, "one more": more, "the last": evidence["poked"]}
+    for name, number in written.items():
+        poked = lives.field.write(byte, int(number))
         _after(prober, moment, log, [lives.offset], [poked])
         out[f"{name}: {number}"] = prober.core.frame(_small(prober.core.frame_size))
     return out

@@ -113,6 +113,14 @@ def variety(
     return most
 
 
+def glance(core: Core, kind: Kind = "directions") -> int:
+    """Return how many distinct pictures four futures of where the core stands end in."""
+    state = core.save()
+    seen = _distinct(core, state, kind, _LENGTHS[0], PRESCREEN, 0)
+    core.load(state)
+    return seen
+
+
 def quick_variety(core: Core, state: bytes, kind: Kind = "directions") -> int:
     """Return V, counted no further than `PLAY_LATER`; four futures that all differ settle it."""
     if _distinct(core, state, kind, _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:

@@ -21,6 +21,7 @@ EARLIER = 17  # frames
 ANSWER = 8  # frames within which a counter of presses counts one
 COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
+PAIR = 3  # episodes in which each of two single digits rose
 RIVAL = "two numbers of one kind on one line: one is the other player's"
 _ORDER = {"proved": 0, "likely": 1, "unproved": 2}
 
@@ -132,6 +133,8 @@ def rank(found: list[Candidate]) -> list[Candidate]:
     for candidate in found:  # one number drawn twice is one candidate
         first.setdefault(frozenset(candidate.offsets), candidate)
     found = list(first.values())
+    if found and found[0].grade == "likely":
+        _prove_pair([candidate for candidate in found if candidate.grade == "likely"])
     for candidate in found[1:]:
         if candidate.grade == "proved" and _is_rival(candidate, found[0]):
             candidate.evidence["note"] = RIVAL
@@ -154,6 +157,27 @@ def _is_rival(candidate: Candidate, best: Candidate) -> bool:
         and on_one_line(ours.cell, theirs.cell)
         and same_font(ours.cell, theirs.cell) >= FONT_AGREES - 1
     )
+
+
+def _prove_pair(likely: list[Candidate]) -> None:
+    """Prove two single digits that are all there is: the points of two players.
+
+    Each alone could be a level or a ball; that both rise by one, in many episodes, and stand on one
+    line in one font, where nothing else counts, leaves nothing but points.
+    """
+    if len(likely) != 2 or not _is_rival(*likely):
+        return
+    for candidate in likely:
+        moved, told = candidate.behaviour, candidate.evidence
+        screen, poke = told.get("screen", {}), told.get("poke", {})
+        calm = not moved.falls and not moved.resets and not moved.clock and moved.steps == (1,)
+        if "note" in told or screen.get("cells") != 1 or not calm or moved.scoring < PAIR:
+            return
+        if poke.get("read_back", 0) < 2 or poke["added"] < poke["rises"]:
+            return
+    for candidate in likely:
+        candidate.grade = candidate.evidence["grade"] = "proved"
+        candidate.evidence["note"] = RIVAL
 
 
 def known_rises(recording: Recording, candidate: Candidate) -> dict[str, int]:

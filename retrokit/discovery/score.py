@@ -53,6 +53,7 @@ def find_score(
     report: Report,
     sieve: dict[str, int] | None = None,
     taps: Sequence[int] = (),
+    still: bool = True,
 ) -> list[Candidate]:
     """Find the numbers on the screen that RAM holds and rank those that behave like a score.
 
@@ -63,6 +64,7 @@ def find_score(
         report: Called with what is being done and the share that is finished.
         sieve: Filled with how many bytes were left after each stage, for a person to read.
         taps: RetroPad masks of the buttons, to tell counters of presses by.
+        still: Where nothing is proved, look for numbers that never moved too.
 
     Returns:
         Numbers on the screen, the best first; at most one is ``proved``. What only behaves like a
@@ -91,7 +93,7 @@ def find_score(
         if binary is None and len(line_digits) == 1 and any(_is_long(c) for c in found):
             continue
         found += _candidates(prober, spans, line_digits, binary, seed, taps)
-    if all(candidate.grade != "proved" for candidate in found):
+    if still and all(candidate.grade != "proved" for candidate in found):
         report("looking for digits all over the screen", 1.0)
         for chain in chains(drawn_digits(prober))[:MOST_CHAINS]:
             if len(chain.digits) >= LONG:

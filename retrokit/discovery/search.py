@@ -28,10 +28,11 @@ from .hint import agreeing, find, named
 from .home import find_home
 from .lives import Lives, find_lives
 from .more import find_more
-from .poke import Prober, Unit
+from .poke import Prober
 from .record import Recording, join, record
 from .score import find_score
 from .start import Start, find_start
+from .suspects import Field
 from .tape import Origin, Tape
 
 Emit = Callable[[Any], None]
@@ -48,6 +49,7 @@ PHASES = {
 LIVES = "finding lives and game over"
 START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
+LIVES_ROUNDS = 2  # of them, before no lives are proved
 
 
 def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> Answer:
@@ -213,8 +215,9 @@ class _Hunt:
         recording: Recording | None = None
         candidates: list[Candidate] = []
         lives: Lives | None = None
-        tried: set[Unit] = set()
+        tried: set[Field] = set()
         ends: NDArray[np.int64] | None = None
+        scored = False
         for turn in range(ROUNDS):
             clock = self._enter("record", "playing at random")
             first = turn * EPISODES
@@ -245,16 +248,21 @@ class _Hunt:
             if lives is None or lives.grade != "proved":
                 lives = find_lives(prober, (), lambda share: self._report(LIVES, share), tried)
             # A demo scores in the same bytes, so nothing counts once a game is over.
+            proved = lives is not None and lives.grade == "proved"
             ends = play_ends(prober, lives, ends)
             prober.recording = recording.ending(ends)
             self._spend("lives", clock)
+            if scored:
+                break
             clock = self._enter("score", "looking for numbers")
             spans, seed = self.core.spans, settings.seed
             taps = [to_mask([name]) for name in buttons.useful]
-            candidates = find_score(prober, spans, seed, self._report, self.sieve, taps)
+            last = turn + 1 == ROUNDS
+            candidates = find_score(prober, spans, seed, self._report, self.sieve, taps, last)
             candidates = self._agreeing(candidates, recording)
             self._spend("score", clock)
-            if candidates and candidates[0].grade == "proved":
+            scored = bool(candidates) and candidates[0].grade == "proved"
+            if scored and (proved or turn + 1 >= LIVES_ROUNDS):
                 break
         assert recording is not None
         if all(c.grade == "unproved" for c in candidates):  # what is no number on the screen goes

@@ -1,4 +1,4 @@
-"""Build recipe of ``retrokit._host``: cffi API mode, one declaration file for compiler and cffi."""
+"""Build recipe of ``retrokit._host``: cffi API mode, declared once for compiler and cffi."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from pathlib import Path
 import cffi
 
 HERE = Path(__file__).parent
-SOURCES = ("host.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c")
-HEADERS = ("host.h", "internal.h", "libretro.h")
+SOURCES = (
+    "host.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c",
+    "resize.c", "program.c", "lane.c", "observe.c", "pool.c",
+)  # fmt: skip
+PUBLIC = ("host.h", "lane.h")
+HEADERS = (*PUBLIC, "internal.h", "episode.h", "libretro.h")
 
 
 def declarations() -> str:
-    """Return host.h as cffi reads it: without the preprocessor's lines."""
-    lines = (HERE / "host.h").read_text(encoding="utf-8").splitlines()
+    """Return the public headers as cffi reads them: without the preprocessor's lines."""
+    text = "\n".join((HERE / name).read_text(encoding="utf-8") for name in PUBLIC)
+    lines = text.splitlines()
     constants = [line for line in lines if line.startswith("#define RK_")]
     return "\n".join([*constants, *(line for line in lines if not line.startswith("#"))])
 
@@ -22,11 +27,11 @@ ffibuilder = cffi.FFI()
 ffibuilder.cdef(declarations())
 ffibuilder.set_source(
     "retrokit._host",
-    '#include "host.h"',
+    '#include "lane.h"',
     sources=[f"retrokit/host/{name}" for name in SOURCES],
     depends=[f"retrokit/host/{name}" for name in HEADERS],
     include_dirs=["retrokit/host"],
-    libraries=["dl"],
+    libraries=["dl", "pthread"],
     extra_compile_args=["-O3", "-std=gnu11", "-Wall", "-Wextra"],
 )
 

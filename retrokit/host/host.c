@@ -235,7 +235,7 @@ void rk_close(rk_host *host) {
     rk_leave(host);
     rk_current = NULL;
     rk_free_environment(host);
-    free(host->content), free(host->picture), free(host->upright), free(host->sums);
+    free(host->content), free(host->picture), free(host->whole), free(host->small), free(host->sums);
     free(host->scratch), free(host->previous), free(host->state);
     free(host);
 }
@@ -278,7 +278,7 @@ int rk_step(rk_host *host, bool see) {
     host->retro.run();
     rk_leave(host);
     host->box->frames++;
-    host->fresh = see && host->picture && !host->stale;
+    host->fresh = see && host->width && !host->stale;
     return 1;
 }
 

@@ -8,6 +8,14 @@
 #define PATH_BYTES 4096 /* FBNeo copies 260 bytes from the directory pointers, whatever the length */
 #define REGIONS 64
 #define WARM_FRAMES 60
+#define INLINE static inline __attribute__((always_inline))
+
+/* Compiled twice, the second time for processors with wide vectors, and chosen when it is loaded. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
 
 enum call {
     CALL_NONE, CALL_DLOPEN, CALL_SET_ENVIRONMENT, CALL_INIT, CALL_GET_SYSTEM_INFO, CALL_LOAD_GAME,
@@ -60,15 +68,19 @@ struct rk_host {
     uint16_t buttons[PORTS];
     int av, av_seen, av_unseen;
     bool capture, capture_always;
+    /* Takes pictures straight from the core, without a copy; with `keep` one is made all the same. */
+    void (*sink)(void *of, const uint8_t *pixels, size_t pitch);
+    void *sink_of;
+    bool keep;
     bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
     uint32_t warm_frames;
     uint8_t *picture; /* rows of width pixels, no padding, in the format of the time */
     size_t picture_bytes;
     int picture_format;
     uint32_t width, height;
-    uint8_t *upright;
-    size_t upright_bytes;
-    float *sums;
+    uint8_t *whole, *small; /* the picture converted; resized and not yet turned */
+    size_t whole_bytes, small_bytes;
+    uint64_t *sums; /* of rk_resize */
     size_t sums_bytes;
     int selected[REGIONS], n_selected;
     uint64_t selected_size[REGIONS];
@@ -91,6 +103,14 @@ void rk_free_environment(rk_host *host);
 void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t pitch);
 uint64_t rk_picture_hash(rk_host *host);
 void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height);
+struct part { uint32_t x, y, width, height; };
+void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part part, int channels,
+                uint8_t *out);
+int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
+           uint32_t height, int channels);
+/* resize.c */
+int rk_resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow,
+              uint32_t oh, int channels);
 /* memory.c */
 uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size);
 int rk_gather(rk_host *host, uint8_t *ram);

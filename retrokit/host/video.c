@@ -5,6 +5,16 @@
 
 #define MOST_PIXELS 8192u
 
+static void keep(rk_host *host, const uint8_t *from, size_t pitch, size_t row) {
+    uint8_t *to = rk_grow(host->picture, &host->picture_bytes, row * host->height);
+    if (!to) return;
+    host->picture = to;
+    host->picture_format = host->info.pixel_format;
+    if (pitch == row) memcpy(to, from, row * host->height);
+    else
+        for (unsigned y = 0; y < host->height; y++) memcpy(to + y * row, from + y * pitch, row);
+}
+
 void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t pitch) {
     rk_host *host = rk_current;
     if (!host) return;
@@ -12,7 +22,7 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
         host->info.dupes++;
         /* "As before", although a picture was wanted: from now on keep what could be repeated.
          * FBNeo's very first frame is null, too, but repeats nothing. */
-        if (host->picture && (host->capture || !host->info.asks_av_enable))
+        if (host->width && (host->capture || !host->info.asks_av_enable))
             host->capture_always = true;
         return;
     }
@@ -21,20 +31,11 @@ void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t 
     if (!width || !height || width > MOST_PIXELS || height > MOST_PIXELS) return;
     if (height > 1 && pitch < width * bytes) return; /* rows that overlap: not a picture */
     if (width > host->info.max_width || height > host->info.max_height) host->info.oversize++;
-    size_t row = width * bytes;
-    uint8_t *to = rk_grow(host->picture, &host->picture_bytes, row * height);
-    if (!to) return;
-    host->picture = to;
     host->width = width, host->height = height;
-    host->picture_format = host->info.pixel_format;
-    const uint8_t *from = data;
-    if (pitch == row) memcpy(to, from, row * height);
-    else
-        for (unsigned y = 0; y < height; y++) memcpy(to + y * row, from + y * pitch, row);
+    if (host->sink) host->sink(host->sink_of, data, pitch / bytes);
+    if (!host->sink || host->keep) keep(host, data, pitch, width * bytes);
     host->stale = false;
 }
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The pixel as 0xRRGGBB; where `format` is a constant, the compiler leaves one case. */
 INLINE uint32_t rgb_of(const uint8_t *picture, int format, long i) {
@@ -60,76 +61,51 @@ static void walk(int rotation, long w, long h, long *start, long *right, long *d
     }
 }
 
+static bool has_picture(const rk_host *host) {
+    return host->fresh && host->picture && (host->keep || !host->sink);
+}
+
 int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height) {
     bool turned = host->info.rotation % 180 != 0;
     *width = turned ? host->height : host->width;
     *height = turned ? host->width : host->height;
-    return host->fresh ? 1 : rk_fail("no picture: no frame was seen since load, reset or restore");
+    return has_picture(host) ? 1 : rk_fail("no picture: no frame was seen since load, reset or restore");
 }
 
-INLINE void convert_from(const uint8_t *picture, int format, int channels, size_t n, uint8_t *to) {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t rgb = rgb_of(picture, format, (long)i), r = rgb >> 16, g = rgb >> 8 & 255, b = rgb & 255;
-        if (channels == 1) { /* ITU-R BT.601 luma, in 1/65536 */
-            to[i] = (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 32768) >> 16);
-        } else {
-            to[3 * i] = (uint8_t)r, to[3 * i + 1] = (uint8_t)g, to[3 * i + 2] = (uint8_t)b;
+INLINE void convert_from(const uint8_t *picture, int format, int channels, uint32_t pitch,
+                         struct part part, uint8_t *to) {
+    for (uint32_t y = part.y; y < part.y + part.height; y++) {
+        const long first = (long)y * pitch + part.x;
+        for (uint32_t x = 0; x < part.width; x++) {
+            uint32_t rgb = rgb_of(picture, format, first + x), r = rgb >> 16, g = rgb >> 8 & 255, b = rgb & 255;
+            if (channels == 1) { /* ITU-R BT.601 luma, in 1/65536 */
+                to[x] = (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 32768) >> 16);
+            } else {
+                to[3 * x] = (uint8_t)r, to[3 * x + 1] = (uint8_t)g, to[3 * x + 2] = (uint8_t)b;
+            }
         }
+        to += (size_t)part.width * (size_t)channels;
     }
 }
 
-static void convert(const rk_host *host, int channels, uint8_t *to) {
-    const uint8_t *from = host->picture;
-    size_t n = (size_t)host->width * host->height;
+/* A part of a picture as it was delivered, not yet turned; `pitch` in pixels. */
+WIDE void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part part, int channels,
+                     uint8_t *to) {
+    if (part.width == pitch) { /* whole rows: one long one */
+        part.x = part.y * pitch, part.width *= part.height;
+        part.y = 0, part.height = 1;
+    }
     bool grey = channels == 1;
-    switch (host->picture_format) {
-#define CASE(format)                                                                               \
-    case format: grey ? convert_from(from, format, 1, n, to) : convert_from(from, format, 3, n, to); break
+    switch (format) {
+#define CASE(known)                                                                                \
+    case known:                                                                                    \
+        if (grey) convert_from(from, known, 1, pitch, part, to);                                   \
+        else convert_from(from, known, 3, pitch, part, to);                                        \
+        break
         CASE(FORMAT_0RGB1555);
         CASE(FORMAT_XRGB8888);
         CASE(FORMAT_RGB565);
     }
-}
-
-/* Area averaging, exact: every output pixel is the mean of the input it covers. Lengths are counted
- * in units of which an input pixel is `ow` (or `oh`) long and an output pixel `w` (or `h`). */
-INLINE void resize_by(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
-                      uint32_t channels, float *line) {
-    const size_t n = (size_t)w * channels;
-    const double share = 1.0 / ((double)w * h);
-    uint32_t left_y = oh; /* what is left of the input row */
-    for (uint32_t oy = 0; oy < oh; oy++) {
-        memset(line, 0, n * sizeof *line);
-        for (uint32_t want = h; want;) {
-            uint32_t take = left_y < want ? left_y : want;
-            const float weight = (float)take; /* sums below 2^24: exact */
-            for (size_t i = 0; i < n; i++) line[i] += in[i] * weight;
-            want -= take, left_y -= take;
-            if (!left_y) in += n, left_y = oh;
-        }
-        const float *from = line;
-        uint32_t left_x = ow;
-        for (uint32_t ox = 0; ox < ow; ox++) {
-            double sums[3] = {0};
-            for (uint32_t want = w; want;) {
-                uint32_t take = left_x < want ? left_x : want;
-                for (uint32_t c = 0; c < channels; c++) sums[c] += (double)from[c] * take;
-                want -= take, left_x -= take;
-                if (!left_x) from += channels, left_x = ow;
-            }
-            for (uint32_t c = 0; c < channels; c++) *out++ = (uint8_t)(sums[c] * share + 0.5);
-        }
-    }
-}
-
-static int resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow,
-                  uint32_t oh, int channels) {
-    float *line = rk_grow(host->sums, &host->sums_bytes, (size_t)w * 3 * sizeof *line);
-    if (!line) return rk_fail("out of memory for a %u x %u picture", ow, oh);
-    host->sums = line;
-    if (channels == 1) resize_by(in, w, h, out, ow, oh, 1, line);
-    else resize_by(in, w, h, out, ow, oh, 3, line);
-    return 1;
 }
 
 INLINE void turn_by(int rotation, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, int channels) {
@@ -141,24 +117,44 @@ INLINE void turn_by(int rotation, const uint8_t *in, uint32_t w, uint32_t h, uin
             for (int c = 0; c < channels; c++) *out++ = in[i * channels + c];
 }
 
-/* Convert, resize, turn: in this order, so that only the small picture is walked across its rows. */
+/* Resize a converted picture and turn it, in this order: only the small one is walked across its
+ * rows. `width` and `height` are those of the upright result. */
+int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
+           uint32_t height, int channels) {
+    int rotation = host->info.rotation;
+    uint32_t ow = rotation % 180 ? height : width, oh = rotation % 180 ? width : height;
+    size_t small = (size_t)ow * oh * (size_t)channels;
+    if (w == ow && h == oh) {
+        if (!rotation) return memcpy(out, in, small), 1;
+    } else {
+        uint8_t *room = out;
+        if (rotation) {
+            room = rk_grow(host->small, &host->small_bytes, small);
+            if (!room) return rk_fail("out of memory for a %u x %u picture", ow, oh);
+            host->small = room;
+        }
+        if (!rk_resize(host, in, w, h, room, ow, oh, channels)) return 0;
+        in = room;
+    }
+    if (rotation && channels == 1) turn_by(rotation, in, ow, oh, out, 1);
+    else if (rotation) turn_by(rotation, in, ow, oh, out, 3);
+    return 1;
+}
+
 int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels) {
     uint32_t w, h;
     if (!rk_frame_size(host, &w, &h)) return 0;
-    int rotation = host->info.rotation;
     w = host->width, h = host->height;
-    uint32_t ow = rotation % 180 ? height : width, oh = rotation % 180 ? width : height;
-    bool same = w == ow && h == oh;
-    size_t whole = (size_t)w * h * (size_t)channels, small = (size_t)ow * oh * (size_t)channels;
-    uint8_t *room = rk_grow(host->upright, &host->upright_bytes, whole + small);
-    if (!room) return rk_fail("out of memory for a %u x %u picture", w, h);
-    host->upright = room;
-    uint8_t *final = rotation ? room + whole : out, *full = same ? final : room;
-    convert(host, channels, full);
-    if (!same && !resize(host, full, w, h, final, ow, oh, channels)) return 0;
-    if (rotation && channels == 1) turn_by(rotation, final, ow, oh, out, 1);
-    else if (rotation) turn_by(rotation, final, ow, oh, out, 3);
-    return 1;
+    const struct part all = {0, 0, w, h};
+    const bool plain = !host->info.rotation && w == width && h == height;
+    uint8_t *whole = out;
+    if (!plain) {
+        whole = rk_grow(host->whole, &host->whole_bytes, (size_t)w * h * (size_t)channels);
+        if (!whole) return rk_fail("out of memory for a %u x %u picture", w, h);
+        host->whole = whole;
+    }
+    rk_convert(host->picture, host->picture_format, w, all, channels, whole);
+    return plain || rk_fit(host, whole, w, h, out, width, height, channels);
 }
 
 void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t height) {
@@ -186,7 +182,7 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
 
 /* Bits that nobody sees, the X of XRGB and 0RGB, stay out. */
 uint64_t rk_picture_hash(rk_host *host) {
-    if (!host->fresh) return 0;
+    if (!has_picture(host)) return 0;
     static const uint64_t seen[] = {0x7fff7fff7fff7fffu, 0x00ffffff00ffffffu, ~(uint64_t)0};
     const uint64_t mask = seen[host->picture_format];
     size_t n = (size_t)host->width * host->height * (host->picture_format == FORMAT_XRGB8888 ? 4 : 2);

@@ -16,6 +16,9 @@
 #ifndef FOE_WAITS
 #define FOE_WAITS 3 /* frames between two of its steps */
 #endif
+#ifndef STIRS
+#define STIRS held /* what stirs the luck */
+#endif
 #ifndef AT
 #define AT 0 /* where the game's bytes lie in RAM; the first four count frames */
 #endif
@@ -99,7 +102,7 @@ void step(void) {
     if (ram[MODE] == OVER && time == 90) enter(TITLE);
     if (ram[MODE] == DYING && time == DEATH) lose_life() ? set_up(PLAY) : enter(OVER);
     if (ram[MODE] == PLAY) {
-        ram[LUCK] = (uint8_t)(ram[LUCK] + held);
+        ram[LUCK] = (uint8_t)(ram[LUCK] + (STIRS));
         for (unsigned way = 0; way < 4; way++)
             if (held >> (UP_KEY + way) & 1) move(ram + X, ram + Y, way);
         if (held & 1 & ~before && !ram[COOL]) fire();

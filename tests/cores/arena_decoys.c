@@ -1,16 +1,18 @@
 /* Lives, and at EXTRA a counter that is none, chosen by DECOY: 0 for three frames while a life remains,
- * energy that costs a life, a timer, bombs, a copy of the lives made anew each frame. */
+ * energy that costs a life, a timer, bombs, a copy of the lives made anew each frame, a clock that
+ * nothing stops. */
 #include "arena.h"
 
-enum { BLINK = 1, ENERGY, TIMER, BOMBS, MIRROR };
+enum { BLINK = 1, ENERGY, TIMER, BOMBS, MIRROR, CLOCK };
 
 static void clear_score(void) {
     memset(ram + SCORE, 0, 3);
-    ram[EXTRA] = DECOY == ENERGY ? 4 : DECOY == BLINK ? 1 : 9;
+    ram[EXTRA] = DECOY == ENERGY ? 4 : DECOY == BLINK ? 1 : DECOY == CLOCK ? 3 : 9;
 }
 static void add(unsigned points) { add_bcd(SCORE, points); }
 static void each_frame(void) {
     if (DECOY == MIRROR) ram[EXTRA] = ram[LIVES];
+    if (DECOY == CLOCK && (ram[0] | ram[1] << 8) % 1000 == 700) ram[EXTRA]--;
     if (ram[MODE] != PLAY) return;
     unsigned time = clock_of_mode();
     if (DECOY == BLINK) ram[EXTRA] = time % 150 >= 3;

@@ -4,6 +4,7 @@
  * round that waits for fire; nine shots, and none after them. */
 enum { BELOW = 1, FILLED, STAYS, FIRE_ONLY, MOVES_ON, BONUS, TURNS, WAITS, AMMO };
 #define DEATH (END == TURNS ? 1100 : END == BONUS ? 1 : END == WAITS ? (held & 1 ? time : 0) : 40)
+#define STIRS END == FIRE_ONLY ? held & 1 : held
 #include "arena.h"
 
 enum { FIRED = EXTRA, BAR };

@@ -182,6 +182,36 @@ def test_the_other_player_has_a_score_too(
     assert ("other player" in second.evidence["note"]) is rival
 
 
+POINT = Behaviour(8, 0, 0, (1,), (), 0.99, False, 0, 3, 5)
+DIGIT = {"screen": {"cells": 1}, "poke": {"added": 4, "rises": 4, "read_back": 2}}
+
+
+@pytest.mark.parametrize(
+    ("moved", "told", "others", "proves"),
+    [
+        (POINT, DIGIT, 0, "proved"),
+        (replace(POINT, scoring=2), DIGIT, 0, "likely"),
+        (replace(POINT, falls=1), DIGIT, 0, "likely"),
+        (replace(POINT, resets=1), DIGIT, 0, "likely"),
+        (replace(POINT, steps=(1, 5)), DIGIT, 0, "likely"),
+        (POINT, DIGIT | {"note": "it counts presses of a button"}, 0, "likely"),
+        (POINT, DIGIT | {"poke": {"added": 3, "rises": 4, "read_back": 2}}, 0, "likely"),
+        (POINT, DIGIT | {"poke": {"added": 4, "rises": 4, "read_back": 0}}, 0, "likely"),
+        (POINT, DIGIT, 1, "likely"),  # something else counts too
+    ],
+    ids=["points", "once", "falls", "resets", "steps", "presses", "kept", "unread", "third"],
+)
+def test_two_digits_that_are_all_there_is_are_points(
+    moved: Behaviour, told: dict[str, Any], others: int, proves: Grade
+) -> None:
+    ours = graded("likely", 3, 2, (), BOX)
+    theirs = graded("likely", 2, 1, (), replace(BOX, left=160, right=165))
+    ours.behaviour, theirs.behaviour = moved, POINT
+    ours.evidence, theirs.evidence = dict(told), dict(DIGIT)
+    ranked = rank([ours, theirs, *(graded("likely", 1, 7 + n) for n in range(others))])
+    assert [c.grade for c in ranked[:2]] == [proves, proves]
+
+
 def test_one_number_drawn_twice_is_one_candidate() -> None:
     assert [c.weight for c in rank([graded("likely", 1, 5), graded("likely", 2, 5)])] == [2]
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from retrokit.discovery.lives import Lives, find_lives
-from retrokit.discovery.suspects import suspects
+from retrokit.discovery.suspects import is_clock, suspects
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
-BLINK, ENERGY, TIMER, BOMBS, MIRROR = 1, 2, 3, 4, 5  # tests/cores/arena_decoys.c
+BLINK, ENERGY, TIMER, BOMBS, MIRROR, CLOCK = range(1, 7)  # tests/cores/arena_decoys.c
 BELOW, FILLED, STAYS, FIRE_ONLY, MOVES_ON, _, TURNS, _, AMMO = range(
     1, 10
 )  # tests/cores/arena_ends.c
 BAR = EXTRA + 1
 SCORE_BYTES = (0x80, 0x81, 0x82)
-DECOYS = ["blink", "energy", "timer", "bombs", "copy"]
+DECOYS = ["blink", "energy", "timer", "bombs", "copy", "clock"]
 Arena = Callable[..., Any]
 
 
@@ -95,14 +95,14 @@ def test_control_that_comes_and_goes_proves_nothing(arena: Arena) -> None:
 def test_ammunition_is_no_life(arena: Arena) -> None:
     """With none left fire does nothing any more; but without fire there is no loss either."""
     played = arena("arena_ends", END=AMMO)
-    assert BAR in {suspect.unit.offset for suspect in suspects(played.recording)}
+    assert BAR in {suspect.field.offset for suspect in suspects(played.recording)}
     lives = find_lives(played.prober, (*SCORE_BYTES, LIVES))
     assert lives is not None and (lives.offset, lives.grade) == (BAR, "unproved")
 
 
 @pytest.mark.parametrize(
     "decoy",
-    [BLINK, ENERGY, TIMER, BOMBS, MIRROR],
+    [BLINK, ENERGY, TIMER, BOMBS, MIRROR, CLOCK],
     ids=DECOYS,
 )
 def test_the_lives_are_proved_beside_a_decoy(arena: Arena, decoy: int) -> None:
@@ -112,7 +112,7 @@ def test_the_lives_are_proved_beside_a_decoy(arena: Arena, decoy: int) -> None:
 
 @pytest.mark.parametrize(
     "decoy",
-    [BLINK, ENERGY, TIMER, BOMBS, MIRROR],
+    [BLINK, ENERGY, TIMER, BOMBS, MIRROR, CLOCK],
     ids=DECOYS,
 )
 def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
@@ -120,6 +120,14 @@ def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
     _, _, prober = arena("arena_decoys", DECOY=decoy)
     lives = find_lives(prober, (*SCORE_BYTES, LIVES))
     assert lives is None or lives.grade == "unproved"
+
+
+def test_a_clock_falls_whatever_is_pressed(arena: Arena) -> None:
+    _, recording, prober = arena("arena_decoys", DECOY=CLOCK)
+    falls = {s.field.offset: s for s in suspects(recording)}
+    told = {offset: is_clock(prober, falls[offset].field, falls[offset].losses[-1])
+            for offset in (EXTRA, LIVES)}  # fmt: skip
+    assert told == {EXTRA: True, LIVES: False}
 
 
 def test_nobody_dies_no_lives(arena: Arena) -> None:
@@ -136,6 +144,6 @@ def test_nobody_dies_no_lives(arena: Arena) -> None:
 def test_a_long_death_is_no_end(arena: Arena, death: int) -> None:
     """A bar at 1 costs a life, and for seconds nothing obeys; then play goes on."""
     _, recording, prober = arena("arena_decoys", DECOY=ENERGY, DEATH=death)
-    assert EXTRA in {s.unit.offset for s in suspects(recording, [LIVES])}
+    assert EXTRA in {s.field.offset for s in suspects(recording, [LIVES])}
     lives = find_lives(prober, (*SCORE_BYTES, LIVES))
     assert lives is None or lives.grade == "unproved"

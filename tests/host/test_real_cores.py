@@ -310,5 +310,5 @@ def test_searchable_memory_holds_no_byte_twice(real) -> None:
         assert names[0] == "SYSTEM_RAM"
         assert "MAP_FF80" in names  # HRAM, which SYSTEM_RAM has not
         assert "MAP_C000" not in names  # SYSTEM_RAM under another name
-        regions = binding.core_regions(core._alive())
+        regions = binding.core_regions(core.handle())
         assert len(binding.searchable(regions)) == len(names)

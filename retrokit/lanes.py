@@ -1,0 +1,249 @@
+"""Lanes: cores of one game, each with its episode, stepped in C by a pool of threads.
+
+This is what `RetroEnv` (one lane), `RetroVectorEnv` (many) and a worker process drive. A lane is
+all C; here they are opened, told what to do, and read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import savestate
+from .batch import RESULT, Batch, Layout
+from .core import SAVESTATE, STATE_REGION, Core, Region
+from .errors import CoreError, CoreStateError, UserError
+from .host.binding import ffi, last_error, lib, pointer, text
+from .load import Game
+from .options import EnvOptions
+from .plan import Autoreset, Plan
+
+ENDED = ("", "game over", "frames", "stall", "life")
+"""What ended an episode, by the number in ``results["ended"]``."""
+assert ffi.sizeof("rk_result") == RESULT.itemsize
+
+
+def cpus() -> int:
+    """Return how many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Lanes:
+    """Cores of one game and their episodes.
+
+    The first core plays the integration's start sequence; what it then saves, all share.
+
+    Args:
+        game: What to play.
+        options: How.
+        count: How many lanes.
+        threads: How many work at once, the caller's included; None: as many as there are CPUs and
+            lanes.
+        autoreset: When a lane whose episode ended begins the next.
+        show: Draw frames for `frame` even where no picture is observed.
+        batch: Makes the arrays that are written, given layout and count.
+
+    Attributes:
+        batch: The arrays, written by `reset` and `step`.
+        names: The integration's variables, in the order of ``batch.arrays["values"]``.
+
+    Raises:
+        CoreError: A core cannot be opened or fails.
+        UserError: Options, integration and core do not go together, or the game is over when it
+            starts.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        options: EnvOptions,
+        count: int = 1,
+        *,
+        threads: int | None = None,
+        autoreset: Autoreset = "disabled",
+        show: bool = False,
+        batch: Callable[[Layout, int], Batch] = Batch,
+    ) -> None:
+        self._raw: Any = None
+        self._cores: list[Core] = []
+        self.game, self.count = game, count
+        if count < 1 or (threads is not None and threads < 1):
+            raise UserError(f"{count} environments on {threads} threads", "at least one of each")
+        if count > 1 and "own_process" in game.found.spec.quirks:
+            raise UserError(f"{count} cores of {game.found.spec.name} in one process", "one")
+        try:
+            states, regions, size = self._boot(options)
+            self._plan = Plan(game.integration, options, regions, size, autoreset, show)
+            self.names = self._plan.names
+            self.batch = batch(self._plan.layout, count)
+            self._open(states, min(count, threads or cpus()))
+        except BaseException:
+            self.close()
+            raise
+        self.n_starts = len(states)
+
+    def _boot(self, options: EnvOptions) -> tuple[list[bytes], dict[str, Region], tuple[int, int]]:
+        """Open all cores; return the start states, the memory offered and the picture's size."""
+        integration = self.game.integration
+        for _ in range(self.count):
+            self._cores.append(self.game.open())
+        core, *others = self._cores
+        for line in (*self.game.warnings, *self.game.core_warnings(core.info.version)):
+            warnings.warn(f"{integration.game}: {line}", stacklevel=4)
+        for other in others:
+            other.run(1, see=False)  # no core is asked to restore before it ran
+        core.record(integration.start_frames())
+        states = _states(core, options.starts)
+        core.run(1)
+        regions = {region.name: region for region in core.regions()}
+        regions[SAVESTATE] = replace(STATE_REGION, size=core.info.savestate_size)
+        integration.check_memory({name: region.size for name, region in regions.items()})
+        return states, regions, core.frame_size
+
+    def _open(self, states: Sequence[bytes], threads: int) -> None:
+        arrays = self.batch.arrays
+        raw = ffi.new("rk_batch *")
+        for name, field in (("picture", "pixels"), ("ram", "ram"), ("values", "values")):
+            kind = "int64_t[]" if name == "values" else "uint8_t[]"
+            setattr(raw, field, pointer(kind, arrays.get(name)))
+            setattr(raw, f"final_{field}", pointer(kind, arrays.get(f"final_{name}")))
+        raw.results = pointer("rk_result[]", arrays["results"])
+        raw.finals = pointer("rk_result[]", arrays["final_results"])
+        hosts = [core.handle() for core in self._cores]
+        self._raw = lib.rk_lanes_new(self._plan.raw, raw, hosts, self.count, threads)
+        if self._raw == ffi.NULL:
+            self._raw = None
+            raise CoreError(last_error())
+        self.set_starts(states)
+        for number in range(len(states)):  # each is tried: a game that is over never starts
+            only_first = np.arange(self.count) == 0
+            self.reset(only_first, starts=np.full(self.count, number, np.int32))
+
+    def set_starts(self, states: Sequence[bytes]) -> None:
+        """Start from other savestates of ``Core.save`` from the next reset on.
+
+        Raises:
+            SavestateRefused: One is of another core, version or content.
+        """
+        bodies = [savestate.body_of(state, self._cores[0].owner) for state in states]
+        sizes = [len(body) for body in bodies]
+        if lib.rk_lanes_starts(self._handle(), b"".join(bodies), sizes, len(sizes)) <= 0:
+            raise CoreError(last_error())
+        self.n_starts = len(states)
+
+    def _handle(self) -> Any:
+        if self._raw is None:
+            raise CoreStateError("the environment is closed", remedy="Make it anew.")
+        return self._raw
+
+    @property
+    def cores(self) -> Sequence[Core]:
+        """The cores, one a lane."""
+        return self._cores
+
+    # -- at work ---------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        lanes: NDArray[np.bool_] | None = None,
+        seeds: NDArray[np.uint64] | None = None,
+        starts: NDArray[np.int32] | None = None,
+    ) -> None:
+        """Begin an episode in each lane, and wait for all.
+
+        Args:
+            lanes: bool [lanes]: which; None is all.
+            seeds: uint64 [lanes]: from now on a lane draws by its seed, 0: as before. A lane that
+                is given one leaves no life half played (see ``life_episodes``).
+            starts: int32 [lanes]: numbers of the savestates to start from; -1 draws one.
+
+        Raises:
+            CoreError: A lane failed; says which and why.
+        """
+        asked = np.ones(self.count, np.uint8) if lanes is None else lanes.astype(np.uint8)
+        given = np.zeros(self.count, np.uint64) if seeds is None else seeds
+        numbers = np.full(self.count, -1, np.int32) if starts is None else starts
+        asked[(asked > 0) & ((given > 0) | (numbers >= 0))] = 2
+        lib.rk_lanes_reset(
+            self._handle(),
+            ffi.from_buffer("uint8_t[]", asked),
+            ffi.from_buffer("uint64_t[]", given),
+            ffi.from_buffer("int32_t[]", numbers),
+        )
+        self.wait()
+
+    def send(self, actions: NDArray[np.int32]) -> None:
+        """Hand out actions, int32 [lanes]; `wait` must follow. Threads begin at once.
+
+        Raises:
+            CoreStateError: An action is not in the action set, or an episode has ended.
+        """
+        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions)) <= 0:
+            raise CoreStateError(last_error())
+
+    def wait(self) -> None:
+        """Take part in the work until it is finished; then the batch may be read.
+
+        Raises:
+            CoreError: A lane failed; says which and why.
+        """
+        if failed := lib.rk_lanes_wait(self._handle()):
+            why = text(lib.rk_lane_error(self._raw, failed - 1))
+            where = f" (environment {failed - 1})" if self.count > 1 else ""
+            raise CoreError(f"{self.game.integration.game}{where}: {why}")
+
+    def frame(self, lane: int = 0) -> NDArray[np.uint8]:
+        """Return the picture a lane showed last, upright, uint8 [height, width, 3]; a copy.
+
+        Raises:
+            CoreStateError: There is none: nothing has run, or nothing is drawn (see ``show``).
+        """
+        width, height = ffi.new("uint32_t *"), ffi.new("uint32_t *")
+        if lib.rk_lane_frame_size(self._handle(), lane, width, height) <= 0:
+            raise CoreStateError(last_error())
+        out = np.empty((height[0], width[0], 3), np.uint8)
+        pixels = ffi.from_buffer("uint8_t[]", out)
+        if lib.rk_lane_frame(self._raw, lane, pixels, width[0], height[0]) <= 0:
+            raise CoreError(last_error())
+        return out
+
+    # -- its end ---------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the threads and close the cores; closing twice is harmless."""
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            lib.rk_lanes_free(raw)
+        while self._cores:
+            self._cores.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_cores"):
+            self.close()
+
+
+def _states(core: Core, starts: Sequence[bytes | int]) -> list[bytes]:
+    """Return the savestates to start from; frames of waiting count from the start sequence."""
+    first = core.save()
+    out = []
+    for start in starts:
+        if isinstance(start, bytes):
+            core.load(start)  # refused here, not at the first reset
+            out.append(start)
+            continue
+        core.load(first)
+        core.run(start, see=False)
+        out.append(core.save() if start else first)
+    return out

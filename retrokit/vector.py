@@ -1,0 +1,253 @@
+"""`RetroVectorEnv`: many cores of one game, stepped together in C."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .env import (
+    Playable,
+    action_space,
+    check_render_mode,
+    ending,
+    info,
+    lane_seed,
+    metadata_of,
+    observation,
+    observation_space,
+    playable,
+    start_of,
+    wrong_action,
+)
+from .errors import CoreStateError, UserError
+from .lanes import Lanes
+from .options import EnvOptions
+from .plan import Autoreset
+
+MODES: dict[AutoresetMode, Autoreset] = {
+    AutoresetMode.NEXT_STEP: "next step",
+    AutoresetMode.SAME_STEP: "same step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+
+class RetroVectorEnv(VectorEnv[Any, Any, Any]):
+    """Many copies of one game, as ``gymnasium.vector.SyncVectorEnv`` of `RetroEnv` would run them.
+
+    Observations, rewards, ends and infos are the same for the same seeds, and so is where they are
+    put; only the time differs.
+
+    Args:
+        game: The name of a game that ships, the path of an integration, or the integration.
+        num_envs: How many.
+        threads: How many work at once; None: as many as there are CPUs.
+        autoreset_mode: When an environment whose episode ended begins the next; a member of
+            ``AutoresetMode`` or its value. Also in ``metadata["autoreset_mode"]``.
+        copy: Return copies of observations. Otherwise the arrays themselves, which the next step
+            overwrites and nobody else may write to.
+        content: Its content; found by hash when None.
+        core: A core's name or library file, instead of the integration's.
+        rom_dirs: Folders to search for content first.
+        options: What each shows, pays and ends by.
+        render_mode: ``rgb_array``, or None for no pictures beside the observed ones.
+        changes: Single options by name, over those of ``options``.
+
+    Raises:
+        UserError: Game or options are not as they must be.
+        CoreError: A core cannot be opened or fails.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}
+
+    def __init__(
+        self,
+        game: Playable,
+        num_envs: int = 1,
+        *,
+        threads: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        content: str | os.PathLike[str] | None = None,
+        core: str | Path | None = None,
+        rom_dirs: Sequence[Path] = (),
+        options: EnvOptions | None = None,
+        render_mode: str | None = None,
+        **changes: Any,
+    ) -> None:
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.options = EnvOptions.of(options, changes)
+        self.render_mode = check_render_mode(render_mode)
+        self.game = playable(game, content, core, rom_dirs)
+        self.num_envs = num_envs
+        self.lanes = Lanes(
+            self.game,
+            self.options,
+            num_envs,
+            threads=threads,
+            autoreset=MODES[self.autoreset_mode],
+            show=render_mode is not None,
+        )
+        self.metadata = metadata_of(self.lanes, self.options)
+        self.metadata["autoreset_mode"] = self.autoreset_mode
+        self.single_observation_space = observation_space(self.lanes.batch.layout)
+        self.single_action_space = action_space(self.game.integration)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.copy = copy
+        self._actions = np.zeros(num_envs, np.int32)
+        self._every = np.ones(num_envs, np.bool_)
+        self._every.flags.writeable = False  # one mask for all infos of all steps
+        self._begun = np.zeros(num_envs, np.bool_)
+        self._sent = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in each environment.
+
+        Args:
+            seed: Of the first; the next ones take the next numbers. Or one for each.
+            options: ``start``: the number of the start state to begin from; ``reset_mask``: bool
+                [num_envs], which to reset.
+        """
+        given = dict(options or {})
+        mask = _checked_mask(given.pop("reset_mask", self._every), self.num_envs)
+        start = start_of(given, self.lanes.n_starts)
+        wanted = _each(seed, self.num_envs)
+        seeds = np.zeros(self.num_envs, np.uint64)
+        for row in np.flatnonzero(mask).tolist():
+            if wanted[row] is not None or not self._begun[row]:
+                seeds[row] = lane_seed(seeding.np_random(wanted[row])[0])
+        self._sent = False  # a step that nobody waits for is finished, and forgotten
+        self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
+        self._begun |= mask
+        results = self.lanes.batch.arrays["results"]
+        return self._observations(), self._infos(results.copy(), mask)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Run one step of each environment.
+
+        Args:
+            actions: int [num_envs], numbers into the action set. Where the last step ended an
+                episode and autoreset is NEXT_STEP, the action is not used.
+        """
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        """Begin a step: threads work while the caller does something else.
+
+        Raises:
+            UserError: There is no such action, no episode, or a step under way.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            found = f"actions of shape {actions.shape} and type {actions.dtype}"
+            raise UserError(found, f"integers of shape ({self.num_envs},)")
+        if self._sent:
+            raise UserError("a step under way", "step_wait() first")
+        if not self._begun.all():
+            raise UserError("a step outside an episode", "reset() first")
+        self._actions[:] = actions
+        try:
+            self.lanes.send(self._actions)
+        except CoreStateError as error:
+            most = len(self.game.integration.action_set)
+            for action in actions.tolist():
+                if not 0 <= action < most:
+                    raise wrong_action(action, self.game.integration) from None
+            raise UserError(error.found, "reset() with a reset_mask first") from None
+        self._sent = True
+
+    def step_wait(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Finish the step under way and return what ``step`` returns.
+
+        Raises:
+            UserError: No step is under way.
+        """
+        if not self._sent:
+            raise UserError("no step under way", "step_async() first")
+        self._sent = False
+        self.lanes.wait()
+        results = self.lanes.batch.arrays["results"].copy()
+        flags = [np.ascontiguousarray(results[n]) for n in ("reward", "terminated", "truncated")]
+        return self._observations(), *flags, self._infos(results, self._every)
+
+    def _observations(self) -> Any:
+        if self.copy:
+            return observation(self.lanes.batch, slice(None))
+        arrays = self.lanes.batch.arrays
+        parts = {name: arrays[name] for name in ("picture", "ram") if name in arrays}
+        return parts if len(parts) > 1 else next(iter(parts.values()))
+
+    def _infos(self, results: NDArray[Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of the rows in ``mask``; the columns of one copy each."""
+        values = self.lanes.batch.arrays["values"].copy()
+        if mask is not self._every:
+            values[~mask] = 0
+            results[~mask] = np.zeros(1, results.dtype)
+        infos: dict[str, Any] = {}
+        variables: dict[str, Any] = {}
+        for column, name in enumerate(self.lanes.names):
+            into = infos if name in ("score", "lives") else variables
+            into[name], into[f"_{name}"] = values[:, column], mask
+        if variables:
+            infos["variables"], infos["_variables"] = variables, mask
+        for name in ("frame", "raw_reward"):
+            infos[name], infos[f"_{name}"] = results[name], mask
+        if results["ended"].any():
+            self._add_endings(infos, results)
+        return infos
+
+    def _add_endings(self, infos: dict[str, Any], results: NDArray[Any]) -> None:
+        """Add what Gymnasium's own vector environments add where an episode ended."""
+        batch, arrays = self.lanes.batch, self.lanes.batch.arrays
+        for row in np.flatnonzero(results["ended"]).tolist():
+            more = ending(results[row])
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
+                last = arrays["final_results"][row], arrays["final_values"][row]
+                more = {
+                    "final_obs": observation(batch, row, "final_"),
+                    "final_info": info(self.lanes.names, *last),
+                }
+            self._add_info(infos, more, row)
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return each game's own picture as shown last; see `RetroEnv.render`."""
+        if self.render_mode is None:
+            return None
+        return tuple(self.lanes.frame(row) for row in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the cores."""
+        if hasattr(self, "lanes"):
+            self.lanes.close()
+
+
+def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:
+    """Return a seed for each environment."""
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + number for number in range(count)]
+    if len(seed) != count:
+        raise UserError(f"{len(seed)} seeds", f"one for each of {count} environments")
+    return seed
+
+
+def _checked_mask(mask: Any, count: int) -> NDArray[np.bool_]:
+    if isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (count,):
+        if mask.any():
+            return mask
+    raise UserError("reset_mask", f"a bool array of shape ({count},) with one True at least")
