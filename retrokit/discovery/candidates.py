@@ -21,6 +21,7 @@ from .screen import Line
 Grade = Literal["proved", "likely", "unproved"]
 Series = NDArray[np.int64]
 BIGGEST_STEP = 100_000
+CARRIES, CARRIED = 5, 0.9  # rises, and the share of them that must be a carry
 OFTEN = 12  # rises in an episode by which a pace is told
 PACED = 0.8  # of the logarithms of two intervals in a row, nine times of ten
 CALM = 0.95  # share of frames in which a score stands still
@@ -129,6 +130,25 @@ def _is_paced(up: NDArray[np.bool_]) -> bool:
     changes = np.abs(np.concatenate([np.diff(gaps) for gaps in often]))
     # Points that are counted up one by one come at equal intervals.
     return bool(np.quantile(changes, 0.9) < PACED and np.median(changes) > 0)
+
+
+def goes_on(recording: Recording, series: Series, offsets: Sequence[int]) -> bool:
+    """Tell whether a digit beside a number's last byte wraps whenever the number rises.
+
+    The number is then the upper part of a longer one, such as a distance without its tenths.
+    """
+    episode, frame = np.nonzero(np.diff(series, axis=1) > 0)
+    if len(frame) < CARRIES:
+        return False
+    for offset in range(offsets[-1] - 1, offsets[-1] + 2):
+        byte = recording.series(offset) if 0 <= offset < len(recording.initial) else None
+        for shift in (0, 4) if byte is not None else ():
+            assert byte is not None
+            before = byte[episode, frame] >> shift & 15
+            after = byte[episode, frame + 1] >> shift & 15
+            if np.mean((before >= 8) & (before <= 9) & (after <= 1)) >= CARRIED:
+                return True
+    return False
 
 
 @dataclass
