@@ -76,6 +76,12 @@ def first(row: dict[str, Any]) -> dict[str, Any]:
     return (row.get("candidates") or [{"verdict": "none", "grade": "none"}])[0]
 
 
+def wrong_lives(row: dict[str, Any]) -> bool:
+    """Tell whether lives were proved that are not the game's."""
+    lives = row.get("lives") or {}
+    return bool(row.get("has_lives") and lives.get("grade") == "proved" and not lives["right"])
+
+
 def summary(rows: list[dict[str, Any]]) -> list[str]:
     """Return the sums, a line each."""
     out = []
@@ -90,8 +96,10 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         part = [r["game"] for r in proved if first(r)["verdict"] in ("partial", "elsewhere")]
         lived = [r for r in some if r.get("lives", {}).get("grade") == "proved"]
         right = [r for r in lived if r["lives"]["right"]]
-        bad = [r["game"] for r in lived if not r["lives"]["right"] and r["has_lives"]]
+        bad = [r["game"] for r in lived if wrong_lives(r)]
         other = [r["game"] for r in lived if not r["lives"]["right"] and not r["has_lives"]]
+        graded = [c for r in some for c in r.get("candidates", []) if c["grade"] == "likely"]
+        held = sum(c["verdict"] in ("complete", "partial") for c in graded)
         likely = [r for r in some if first(r)["grade"] == "likely"]
         likely_good = [r for r in likely if first(r)["verdict"] in ("complete", "partial")]
         times = [r["seconds"] for r in some]
@@ -100,7 +108,7 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
             f"{group}: {len(some)} games, {sum(bool(r.get('scored')) for r in some)} scored, "
             f"true score at rank 1 in {len(good)}; proved {len(proved)}: {len(complete)} complete, "
             f"{len(part)} in part {part}, {len(wrong)} wrong {wrong}; likely and at rank 1: "
-            f"{len(likely)}, right {len(likely_good)}",
+            f"{len(likely)}, right {len(likely_good)}; at any rank: {len(graded)}, right {held}",
             f"  lives proved right in {len(right)} of {sum(r.get('has_lives', 0) for r in some)}, "
             f"wrong {len(bad)} {bad}; in games without a known counter {other}",
             f"  seconds: median {statistics.median(times):.1f}, slowest "
@@ -172,6 +180,7 @@ def main() -> int:
     print("\n" + "\n".join(summary(wanted)))
     return int(
         any(first(r)["grade"] == "proved" and first(r)["verdict"] == "wrong" for r in wanted)
+        or any(wrong_lives(r) for r in wanted)
     )
 
 

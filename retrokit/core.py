@@ -50,6 +50,8 @@ class Core:
         CoreError: The file is no libretro core or cannot be loaded.
     """
 
+    home: NDArray[np.uint16] | None = None  # buttons that bring back what savestates leave out
+
     def __init__(
         self,
         found: FoundCore,
@@ -234,8 +236,7 @@ class Core:
         width, height = size or self.frame_size
         out = np.empty((height, width) if grey else (height, width, 3), np.uint8)
         pixels = ffi.from_buffer("uint8_t[]", out)
-        drawn = lib.rk_frame(self.handle(), pixels, width, height, 1 if grey else 3)
-        check(drawn, CoreStateError)
+        check(lib.rk_frame(self.handle(), pixels, width, height, 1 if grey else 3), CoreStateError)
         return out
 
     # -- memory ----------------------------------------------------------------------------------
@@ -329,8 +330,7 @@ class Core:
         Raises:
             SavestateRefused: It is damaged, foreign or of a wrong size, or the core refused it.
         """
-        size = lib.rk_savestate_size(self.handle())
-        body = savestate.unpack(state, self.owner, size)
+        body = savestate.unpack(state, self.owner, lib.rk_savestate_size(self.handle()))
         check(lib.rk_restore(self._host, ffi.from_buffer(body), len(body)), SavestateRefused)
 
     # -- whole loops in C ------------------------------------------------------------------------

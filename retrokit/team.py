@@ -101,10 +101,11 @@ class Team(Core):
             seed: Of the buttons pressed.
 
         Returns:
-            Whether `branch` is now shared.
+            Whether `branch` is now shared. Never where there is a ``home``: each branch then begins
+            where the one before left a paddle.
         """
         self._working = False
-        if not self._helpers:
+        if not self._helpers or self.home is not None:
             return False
         directions = np.array([0, 0x10, 0x20, 0x40, 0x80, 0x01], np.uint16)
         log = np.repeat(np.random.default_rng(seed).choice(directions, CHECKED_FRAMES // 6), 6)

@@ -7,8 +7,7 @@ also what judges them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,8 @@ from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
 from .discovery.control import Control, Kind, controls
+from .discovery.home import HOME
+from .discovery.kinds import ENDED, NEEDED
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError
@@ -27,11 +28,9 @@ from .integration import Integration, parse_start
 from .load import Game
 from .sandbox import Emit
 from .verify import Where
+from .verify_claims import Again, contradiction, drawn
 from .verify_read import Reader
 
-Values = dict[str, NDArray[np.int64]]
-# Fact → what must have been shown for it.
-NEEDED = {"score": ["added"], "lives": ["loss", "alive", "last", "gone"], "game_over": ["over"]}
 # Kind → what one experiment of it shows; and what it shows where the screen took part.
 SHOWN = {
     "added": ("added up", "read back"),
@@ -41,7 +40,22 @@ SHOWN = {
     "last": ("lost the last", ""),
     "gone": ("ended", ""),
     "over": ("told the end", ""),
+    "playing": ("told none in play", ""),
+    "stops": ("ended play", ""),
+    "steered": ("steered in order", ""),
+    "placed": ("moved a thing", ""),
+    "obeyed": ("sent away and steered", ""),
+    "ticks": ("ticked alike", ""),
+    "digits": ("drew ten digits", ""),
+    "shot": ("paid for a shot", ""),
+    "needed": ("let fire or not", ""),
+    "bar": ("drew a bar", ""),
+    "costs": ("cost a life", ""),
+    "begins": ("began", ""),
+    "redrawn": ("rose to a new picture", ""),
 }
+RULING = ("score", "lives", "game_over")  # nothing is proved without, whoever wrote the file
+WITHOUT = "without a proof to replay"
 
 
 class Finding(NamedTuple):
@@ -54,6 +68,7 @@ class Finding(NamedTuple):
         holds: All did, and they show what the file says; None where a bundle never holds any.
         seen: What they show, or what was first seen instead.
         where: The experiment that showed it.
+        likely: The file itself calls it no more than likely.
     """
 
     fact: str
@@ -62,23 +77,7 @@ class Finding(NamedTuple):
     holds: bool | None
     seen: str
     where: Where | None = None
-
-
-@dataclass
-class Again:
-    """An experiment made again.
-
-    Attributes:
-        differs: What is first other than in the bundle; empty when all is equal.
-        before: Each variable of the file before the poke.
-        poked: int64 [branches] each: just after it, before any frame.
-        values: int64 [branches, looks] each.
-    """
-
-    differs: str
-    before: dict[str, int] = field(default_factory=dict)
-    poked: Values = field(default_factory=dict)
-    values: Values = field(default_factory=dict)
+    likely: bool = False
 
 
 def reprove(
@@ -133,6 +132,7 @@ def replay(emit: Emit, game: Game, bundle: Bundle, path: Path) -> tuple[str, boo
         reader = Reader(core, game.integration)
         _same(path, "the memory", bundle.spans, core.spans[: len(bundle.spans)])
         core.record(parse_start(bundle.start_buttons))
+        core.home = HOME if bundle.homed else None
         state, initial = core.save(), core.read()
         same = hashlib.sha1(state).hexdigest() == bundle.start_state
         if said := _first(initial[bundle.offsets], bundle.start_ram, bundle.offsets, bundle.spans):
@@ -189,20 +189,22 @@ def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Sp
         again.differs = _control(prober, moment, wanted)
         return again
     kept = np.concatenate([wanted.kept, reader.kept]).tolist()
-    prober.after(
+    _, pictures = prober.after(
         moment,
         wanted.rows.tolist(),
         wanted.offsets.tolist(),
         looks,
         kept,
         pictures=bool(wanted.pictures.size),
-        log=wanted.log,
+        log=wanted.log if len(wanted.log) > 1 else wanted.log[0],
         proof=True,
     )
     seen = prober.witness.latest
     assert seen is not None
     own = len(wanted.kept)
     again.differs = _difference(seen.ram[:, :, :own], seen.pictures, wanted, spans)
+    if not again.differs:  # else it is not what it was measured on
+        again.drawn = drawn(wanted, pictures)
     values = reader.values([seen.ram[:, :, own:].reshape(-1, len(reader.kept))])
     again.values = {name: value.reshape(-1, len(looks)) for name, value in values.items()}
     return again
@@ -217,7 +219,7 @@ def _control(prober: Prober, moment: Moment, wanted: Experiment) -> str:
         before = Control(wanted.claim["variety"], bool(wanted.claim["steers"]), kind)
     looks = wanted.looks.tolist()
     state = prober.state(moment)
-    seen = controls(prober.core, state, wanted.log, looks, poke, before, kind)
+    seen = controls(prober.core, state, wanted.log[0], looks, poke, before, kind)
     for look, found, known in zip(looks, seen, wanted.control.tolist(), strict=True):
         if list(found) != known:
             return f"control {look} frames later measures {list(found)}, not {known}"
@@ -276,19 +278,36 @@ def judge(
     seen = start or led + (" and savestate" if same else ", and to another savestate")
     findings = [Finding("start", 1, int(equal), not start, seen)]
     for fact in integration.variables:
-        if fact not in NEEDED:
-            findings.append(Finding(fact, 0, 0, None, "no experiments of it are kept"))
-            continue
         kept = [n for n, e in enumerate(bundle.experiments) if e.fact == fact]
         made = [bundle.experiments[n] for n in kept]
-        missing = [kind for kind in NEEDED[fact] if kind not in [e.kind for e in made]]
-        if not missing and again:
-            findings.append(_fact(integration, fact, made, [again[n] for n in kept], len(log)))
-        else:
+        grade = _grade(integration, fact)
+        missing = [kind for kind in _needed(fact, grade) if kind not in [e.kind for e in made]]
+        if missing:
             said = f"the proof holds no experiment of it ({' '.join(missing)})"
-            said = said if missing else "not made again, since the start differs"
-            findings.append(Finding(fact, len(made), 0, False, said))
+            found = Finding(fact, len(made), 0, False, said)
+        elif not made:
+            found = Finding(fact, 0, 0, None, f"{grade}, {WITHOUT}" if grade else WITHOUT)
+        elif again:
+            found = _fact(integration, fact, made, [again[n] for n in kept], len(log))
+        else:
+            found = Finding(fact, len(made), 0, False, "not made again, since the start differs")
+        findings.append(found._replace(likely=grade == "likely"))
     return findings
+
+
+def _grade(integration: Integration, fact: str) -> str:
+    """Return the grade that the file gives a fact, empty where it gives none."""
+    known = integration.evidence
+    if fact == "game_over" and fact not in known:  # a flag beside the lives
+        known = known.get("lives", {})
+    return str(known.get(fact, {}).get("grade", ""))
+
+
+def _needed(fact: str, grade: str) -> tuple[str, ...]:
+    """Return the kinds of experiments without which a fact of a grade is not proved."""
+    if grade == "proved" or not grade and fact in RULING:
+        return ENDED if (fact, grade) == ("game_over", "proved") else NEEDED.get(fact, ())
+    return ()
 
 
 def _fact(
@@ -297,7 +316,7 @@ def _fact(
     """Return what became of the proof of one fact; ``start`` counts the frames before play."""
     equal = sum(not new.differs for new in again)
     for e, new in zip(made, again, strict=True):
-        if said := new.differs or _false(integration, e, new):
+        if said := new.differs or contradiction(integration, e, new):
             where = Where(e.episode + 1, start + e.frame)
             return Finding(fact, len(made), equal, False, said, where)
     seen = []
@@ -306,59 +325,3 @@ def _fact(
         seen += [f"{len(looks)} {said}"] if looks and said else []
         seen += [f"{sum(look >= 0 for look in looks)} {shown}"] if looks and shown else []
     return Finding(fact, len(made), equal, True, ", ".join(seen))
-
-
-def _false(integration: Integration, e: Experiment, again: Again) -> str:
-    """Return how the file's variables contradict what an experiment shows."""
-    for when, found, wanted in _claims(e, again):
-        if found != wanted:
-            return f"the file's {e.fact} is {found} {when}; {wanted} was proved"
-    if e.kind in ("loss", "last", "over"):
-        rule, text = integration.rule(), f"the file's rule {integration.terminated!r}"
-        over = rule.over({name: row[0] for name, row in again.values.items()})
-        if e.kind == "loss" and over.any() and not integration.cuts_last_life:
-            return f"{text} holds while play goes on"
-        if e.kind == "over" and over[: e.claim["last"]].any():
-            return f"{text} holds before the last life ends"
-        plain = e.kind == "last" and e.claim["after"] <= 0  # not filled for the next game
-        told = e.kind == "over" or (plain and "game_over" not in integration.variables)
-        if told and not over[e.claim["last"] :].any():
-            return f"{text} does not hold after the last life"
-    return ""
-
-
-def _claims(e: Experiment, again: Again) -> Iterator[tuple[str, int, int]]:
-    """Yield when a variable was looked at, what it was now, and what it must be."""
-    fact, claim = e.fact, e.claim
-    before, poked = again.before[fact], again.poked[fact]
-    values = again.values.get(fact, np.zeros((1, 0), np.int64))
-    match e.kind:
-        case "added":
-            yield "before the poke", before, claim["before"]
-            yield "as soon as it is written", int(poked[1]), claim["written"]
-            points, end = claim["points"], claim["written"] + claim["points"]
-            yield "after the rise", int(values[0, claim["settled"]]), claim["before"] + points
-            unit = max(1, claim["unit"])
-            ended = int(values[1, claim["settled"]]) // unit
-            yield "after the poke and the rise", ended * unit, end // unit * unit
-            if claim["look"] >= 0:
-                yield "on the screen", int(values[1, claim["look"]]), claim["shown"]
-        case "film":
-            if claim["look"] >= 0:
-                yield "on the screen", int(values[0, claim["look"]]), claim["shown"]
-        case "loss":
-            yield "before the loss", before, claim["before"]
-            yield "after the loss", int(values[0, -1]), claim["before"] - 1
-            yield "with one more written", int(poked[1]), claim["written"]
-            yield "after the loss of that", int(values[1, -1]), claim["written"] - 1
-        case "alive" | "gone":
-            if claim["written"] >= 0:
-                yield "as soon as it is written", int(poked[0]), claim["written"]
-        case "last":
-            yield "as soon as it is written", int(poked[0]), claim["written"]
-            yield "after the last loss", int(values[0, claim["last"]]), claim["after"]
-        case "over":
-            flags = values[0] == claim["value"]
-            yield "the end's value in play", int(flags[: claim["last"]].sum()), 0
-            samples = flags[claim["first"] :: claim["step"]]
-            yield "the end's value after it", int(samples.sum()), len(samples)

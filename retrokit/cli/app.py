@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from functools import partial, wraps
@@ -52,6 +54,9 @@ def main(argv: list[str] | None = None) -> int:
     """
     args = (sys.argv[1:] if argv is None else argv) or ["--help"]
     output.prepare_streams()
+    if threading.current_thread() is threading.main_thread():
+        # A scheduler or `timeout` ends a command as Ctrl-C does: what is finished is kept.
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     failure: RetrokitError
     try:
         code = _run(args)

@@ -109,6 +109,8 @@ def ramsearch(
     proof = proof_path(written)
     _check_target(proof, game, force, "--out")
     if record is not None:
+        if not is_recording(str(record)):
+            raise UserError(f"--record {record}", "a name that ends in .npz")
         _check_target(record, game, force or record == resume, "--record")
     if report is not None:
         _check_target(report, game, force, "--report")

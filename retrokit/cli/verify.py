@@ -18,6 +18,7 @@ from . import output
 
 WORDS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
 AGAIN = {True: "proved again", False: "FAIL", None: "not covered"}
+LIKELY = "as likely as it was"  # its experiments came out the same, and prove no more than then
 
 
 def verify(
@@ -90,11 +91,15 @@ def _print_proof(
         output.print_json(about | {"holds": holds, "facts": facts, "seconds": round(seconds, 2)})
         return int(not holds)
     columns = ["fact", "experiments", "equal", "verdict", "seen", "first at"]
-    rows = [(f.fact, f.experiments, f.equal, AGAIN[f.holds], f.seen, _where(f)) for f in findings]
+    rows = [(f.fact, f.experiments, f.equal, _verdict(f), f.seen, _where(f)) for f in findings]
     output.print_table(DataFrame(rows, columns=columns))
     word = "is proved again" if holds else "IS NOT PROVED AGAIN"
     print(f"\n{name} {word}: {sum(f.experiments for f in findings)} experiments, {seconds:.1f} s")
     return int(not holds)
+
+
+def _verdict(finding: Finding) -> str:
+    return LIKELY if finding.likely and finding.holds else AGAIN[finding.holds]
 
 
 def _print(verdict: Verdict, name: str, seconds: float) -> None:

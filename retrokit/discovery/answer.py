@@ -56,7 +56,7 @@ class Answer:
 
     ``nearest`` holds what then came closest, and ``ends`` the frames until each game was over.
     ``sieve`` tells how many bytes each stage of the search for a score left.
-    ``bundle`` holds the experiments that the best candidate and the lives rest on.
+    ``bundle`` holds the experiments that all that is proved rests on.
     ``more`` holds what else the game counts.
     """
 
@@ -85,6 +85,11 @@ class Answer:
         if self.candidates and self.candidates[0].grade != "unproved":
             return self.candidates[0]
         return None
+
+    @property
+    def rivals(self) -> list[Candidate]:
+        """The other player's score in a game for two: one or none."""
+        return [other for other in self.candidates[1:] if other.grade == "proved"][:1]
 
     @property
     def terminated(self) -> str:
@@ -158,10 +163,8 @@ class Answer:
             "seed": self.settings.seed,
             "score": best.evidence,
         }
-        for other in self.candidates[1:]:
-            if other.grade == "proved":  # in a game for two
-                variables["rival_score"], evidence["rival_score"] = other.variable, other.evidence
-                break
+        for other in self.rivals:
+            variables["rival_score"], evidence["rival_score"] = other.variable, other.evidence
         if self.lives is not None and self.lives.grade != "unproved":
             region, addr = place(self.lives.offset, self.spans)
             variables["lives"] = Variable(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,45 +19,19 @@ from numpy.typing import NDArray
 from ..core import Core, Span
 from ..files import reading, whole_file
 from ..integration import parse_start
+from .kinds import KINDS, MEASURED, UNITS
 from .record import Recording
 from .tape import span_arrays, spans_of, texts
 
-FORMAT = 1
+FORMAT = 2
 
 
-class Kind(NamedTuple):
-    """What an experiment can show: of which fact, by how many futures, in which numbers."""
-
-    fact: str
-    branches: int
-    claim: tuple[str, ...]
-
-
-# Numbers called look, first and last count looks, from 0; -1 in look: the screen showed it at none.
-KINDS = {
-    # Untouched, then another number written: at look settled it is that plus the points
-    # (in units of the last place that is drawn),
-    # and the screen shows it.
-    "added": Kind("score", 2, ("before", "written", "points", "settled", "unit", "look", "shown")),
-    # The screen shows the number that RAM holds.
-    "film": Kind("score", 1, ("look", "shown")),
-    # Untouched a life is lost; with one more written, too.
-    "loss": Kind("lives", 2, ("before", "written")),
-    # After that control comes back, whether one more was written or nothing (-1).
-    "alive": Kind("lives", 1, ("written", "fire")),
-    # Made the last, it leaves `after` at look `last`.
-    "last": Kind("lives", 1, ("written", "after", "last")),
-    # Then control, measured against what it was, is gone at every look.
-    "gone": Kind("lives", 1, ("written", "variety", "steers", "fire")),
-    # On the last life a byte never holds `value` before `last`, and does at first, first + step, …
-    "over": Kind("game_over", 1, ("value", "last", "first", "step")),
-}
 # Field → its type in the file and its number of dimensions.
 ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "before": (np.uint8, 1),
     "rows": (np.int16, 2),
     "offsets": (np.int32, 1),
-    "log": (np.uint16, 1),
+    "log": (np.uint16, 2),
     "looks": (np.int32, 1),
     "kept": (np.int32, 1),
     "ram": (np.uint8, 3),
@@ -77,6 +51,13 @@ def fingerprint(data: NDArray[Any]) -> int:
     return int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "little")
 
 
+def fingerprints(pictures: NDArray[Any] | None) -> NDArray[np.uint64]:
+    """Return the hash of each picture, uint64 [branches, looks]; [0, 0] without any."""
+    if pictures is None or not pictures.size:
+        return np.zeros((0, 0), np.uint64)
+    return np.array([[fingerprint(view) for view in row] for row in pictures], np.uint64)
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """One poke before a recorded moment, the buttons pressed after it, and what came of it.
@@ -86,7 +67,7 @@ class Experiment:
         before: uint8 [recorded]: what the recorded bytes held at that moment.
         rows: int [branches, pokes]: the bytes written, one future a row; -1 leaves a byte alone.
         offsets: int [pokes]: where they go, in the core's selected regions.
-        log: uint16 [frames]: the buttons pressed from there on.
+        log: uint16 [1 or branches, frames]: the buttons pressed from there on.
         looks: int [looks]: frames run at each look, ascending.
         kept: int [kept]: the bytes read at each look.
         ram: uint8 [branches, looks, kept]: what they held.
@@ -94,6 +75,7 @@ class Experiment:
         control: int [looks, 2]: how much inputs mattered at each look; [0, 2] without.
         kind: What it shows, a key of `KINDS`.
         claim: The numbers it shows.
+        fact: The variable of the integration that it belongs to.
 
     Raises:
         ValueError: The shapes do not fit each other.
@@ -112,6 +94,7 @@ class Experiment:
     control: NDArray[np.integer[Any]]
     kind: str = ""
     claim: dict[str, int] = field(default_factory=dict)
+    fact: str = ""
 
     def __post_init__(self) -> None:
         """Check that the shapes fit."""
@@ -125,17 +108,13 @@ class Experiment:
             and self.pictures.shape in ((branches, looks), (0, 0))
             and self.control.shape in ((looks, 2), (0, 2))
             and bool((steps > 0).all())
-            and int(self.looks[-1]) <= len(self.log)
+            and len(self.log) in (1, branches)
+            and int(self.looks[-1]) <= self.log.shape[1]
             and min(self.episode, self.frame, *self.offsets.tolist(), *self.kept.tolist()) >= 0
             and bool((self.rows >= -1).all() and (self.rows < 256).all())
         )
         if not fits:
             raise ValueError("the parts of an experiment do not fit")
-
-    @property
-    def fact(self) -> str:
-        """The fact it belongs to: score, lives or game_over."""
-        return KINDS[self.kind].fact
 
     def check_claim(self) -> None:
         """Check that it can show what it claims.
@@ -146,11 +125,16 @@ class Experiment:
         kind, claim, looks = KINDS[self.kind], self.claim, len(self.looks)
         at = [claim[name] for name in ("look", "first", "last") if name in claim]
         sound = (
-            len(self.rows) == kind.branches
+            len(self.rows) == (kind.branches or len(self.rows))
             and set(claim) == set(kind.claim)
             and all(-1 <= look < looks for look in at)
-            and claim.get("step", 1) > 0
-            and bool(len(self.control)) == (self.kind in ("alive", "gone"))
+            and (self.kind == "ticks" or claim.get("step", 1) > 0)
+            and bool(len(self.control)) == (self.kind in MEASURED)
+            and looks == (kind.looks or looks)
+            and len(self.offsets) > 0
+            and not (kind.drawn and (not self.pictures.size or self.kept[:1] != self.offsets[:1]))
+            and claim.get("across", 0) in (0, 1)
+            and (self.kind != "digits" or claim["unit"] in range(len(UNITS)))
         )
         if not sound or (len(self.control) and self.rows.shape != (1, 1)):
             raise ValueError(f"an experiment cannot show what it claims ({self.kind})")
@@ -179,14 +163,18 @@ class Witness:
         numbers = {name: int(value) for name, value in claim.items()}
         self._open.append(replace(seen, kind=kind, claim=numbers))
 
-    def proves(self, result: object) -> None:
-        """Name the object that rests on the experiments of this attempt."""
-        self._proofs.append((result, self._open))
+    def proves(self, result: object, earlier: object = None) -> None:
+        """Name the object that rests on the experiments of this attempt, and of an earlier one."""
+        self._proofs.append((result, [*self.of(earlier), *self._open]))
         self._open = []
 
-    def of(self, result: object) -> list[Experiment]:
-        """Return the experiments that this very object rests on; none when it was not proved."""
-        return next((seen for named, seen in self._proofs if named is result), [])
+    def of(self, result: object, fact: str = "") -> list[Experiment]:
+        """Return the experiments that this very object rests on; none when it was not proved.
+
+        They are named after the fact; a flag that tells the end of lives is one of its own.
+        """
+        seen = next((seen for named, seen in self._proofs if named is result), [])
+        return [replace(e, fact="game_over" if e.kind == "over" else fact) for e in seen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +193,7 @@ class Bundle:
             the first region that two power-ons agree on. Others may be what nothing initialises.
         every: Frames between savestates that were saved and restored in each episode.
         size: Width and height of the pictures.
+        homed: Each run begins with `control.HOME`, as savestates leave a paddle out.
         buttons: uint16 [episodes, frames]: what was pressed, up to the last moment used; 0 after.
         experiments: In the order in which they were made.
 
@@ -223,6 +212,7 @@ class Bundle:
     offsets: NDArray[np.int32]
     every: int
     size: tuple[int, int]
+    homed: bool
     buttons: NDArray[np.uint16]
     experiments: tuple[Experiment, ...]
 
@@ -278,6 +268,7 @@ class Bundle:
             recording.offsets[same],
             recording.every,
             size,
+            core.home is not None,
             buttons,
             tuple(replace(e, before=e.before[same]) for e in experiments),
         )
@@ -302,8 +293,10 @@ class Bundle:
             "recorded": self.offsets,
             "every": np.array(self.every),
             "size": np.array(self.size),
+            "homed": np.array(self.homed),
             "buttons": self.buttons,
             "moments": np.array([(e.episode, e.frame) for e in seen], np.int32).reshape(-1, 2),
+            "facts": texts(e.fact for e in seen),
             "kinds": texts(e.kind for e in seen),
             "claims": texts(json.dumps(e.claim) for e in seen),
         }
@@ -339,12 +332,12 @@ class Bundle:
             if len(pieces.pop()):
                 raise ValueError(f"{name} is longer than its shapes")
             parts[name] = [p.reshape(shape) for p, shape in zip(pieces, shapes, strict=True)]
-        columns = [arrays[name].tolist() for name in ("moments", "kinds", "claims")]
+        columns = [arrays[name].tolist() for name in ("moments", "facts", "kinds", "claims")]
         seen = []
-        for n, ((episode, frame), shown, text) in enumerate(zip(*columns, strict=True)):
+        for n, ((episode, frame), fact, shown, text) in enumerate(zip(*columns, strict=True)):
             claim = {str(name): int(value) for name, value in dict(json.loads(text)).items()}
             fields = {name: parts[name][n] for name in ARRAYS}
-            seen.append(Experiment(episode, frame, **fields, kind=shown, claim=claim))
+            seen.append(Experiment(episode, frame, **fields, kind=shown, claim=claim, fact=fact))
         width, height = arrays["size"].tolist()
         return cls(
             str(arrays["rom_sha1"]),
@@ -358,6 +351,7 @@ class Bundle:
             arrays["recorded"].astype(np.int32),
             int(arrays["every"]),
             (width, height),
+            bool(arrays["homed"]),
             arrays["buttons"].astype(np.uint16),
             tuple(seen),
         )

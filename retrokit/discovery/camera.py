@@ -21,6 +21,7 @@ from ..team import Team
 from .answer import Answer
 from .bundle import Experiment
 from .candidates import Candidate, values_of
+from .home import find_home
 from .lives import WAITS, Lives
 from .poke import Moment, Prober
 from .record import Recording, join, record
@@ -64,6 +65,7 @@ def film(
             return _booted(emit, core, origin)
         core.agree()
         core.run(1)  # some cores cannot restore before
+        find_home(core, origin.state)
         core.agree(origin.state)
         recording = _played(emit, core, origin, offsets, buttons)
         core.load(origin.state)
@@ -299,11 +301,11 @@ def _trials(prober: Prober, shown: Shown, experiments: Sequence[Experiment]) -> 
     around, scale = shown.around, 10 ** len(shown.zeros)
     out = []
     for seen in experiments:
-        if seen.kind != "added":
+        if (seen.fact, seen.kind) != ("score", "added"):
             continue
         moment, claim = Moment(seen.episode, seen.frame), seen.claim
         offsets, written = seen.offsets.tolist(), seen.rows[1].tolist()
-        log = seen.log[: int(seen.looks[max(0, claim["look"])])]
+        log = seen.log[0, : int(seen.looks[max(0, claim["look"])])]
         pictures = {}
         for caption, pressed, values in (
             ("just before", log[:1], ()),

@@ -21,6 +21,9 @@ from .screen import Line
 Grade = Literal["proved", "likely", "unproved"]
 Series = NDArray[np.int64]
 BIGGEST_STEP = 100_000
+CARRIES, CARRIED = 5, 0.9  # rises, and the share of them that must be a carry
+OFTEN = 12  # rises in an episode by which a pace is told
+PACED = 0.8  # of the logarithms of two intervals in a row, nine times of ten
 CALM = 0.95  # share of frames in which a score stands still
 
 
@@ -35,7 +38,8 @@ class Behaviour:
         steps: Sizes of the rises, the commonest first.
         drops: Sizes of the falls, resets not counted, the commonest first.
         still: Share of frames without a change.
-        clock: It rises by one or two step sizes at regular intervals.
+        clock: It rises by one or two step sizes at regular intervals, or at a pace that changes
+            slowly, as a distance does.
         lowest, highest: Values seen.
         scoring: Episodes in which it rose.
     """
@@ -97,6 +101,7 @@ def behaviour(series: Series, start: int) -> Behaviour:
     lost, often = np.unique(-steps[down & ~reset], return_counts=True)
     common = np.argsort(-often, kind="stable")
     gaps = np.concatenate([np.diff(np.flatnonzero(row)) for row in up] or [np.zeros(0, np.int64)])
+    paced = not (down & ~reset).any() and _is_paced(up)
     regular = len(gaps) >= 5 and float(np.std(gaps)) < 0.25 * float(np.mean(gaps))
     return Behaviour(
         rises=int(up.sum()),
@@ -105,11 +110,45 @@ def behaviour(series: Series, start: int) -> Behaviour:
         steps=tuple(int(size) for size in sizes[order][:8]),
         drops=tuple(int(size) for size in lost[common][:8]),
         still=float((steps == 0).mean()),
-        clock=bool(regular and len(sizes) <= 2 and up.any(axis=1).all()),  # it ticks in every game
+        # A clock ticks in every game.
+        clock=bool(len(sizes) <= 2 and (paced or regular and up.any(axis=1).all())),
         lowest=int(full.min()),
         highest=int(full.max()),
         scoring=int(up.any(axis=1).sum()),
     )
+
+
+def _is_paced(up: NDArray[np.bool_]) -> bool:
+    """Tell a distance from points: each interval is much like the one before it.
+
+    Intervals between independent events differ by a factor of 19 or more one time in ten.
+    """
+    times = [np.flatnonzero(row) for row in up]
+    often = [np.log(np.diff(at)) for at in times if len(at) >= OFTEN]
+    if 2 * len(often) < len(up):
+        return False
+    changes = np.abs(np.concatenate([np.diff(gaps) for gaps in often]))
+    # Points that are counted up one by one come at equal intervals.
+    return bool(np.quantile(changes, 0.9) < PACED and np.median(changes) > 0)
+
+
+def goes_on(recording: Recording, series: Series, offsets: Sequence[int]) -> bool:
+    """Tell whether a digit beside a number's last byte wraps whenever the number rises.
+
+    The number is then the upper part of a longer one, such as a distance without its tenths.
+    """
+    episode, frame = np.nonzero(np.diff(series, axis=1) > 0)
+    if len(frame) < CARRIES:
+        return False
+    for offset in range(offsets[-1] - 1, offsets[-1] + 2):
+        byte = recording.series(offset) if 0 <= offset < len(recording.initial) else None
+        for shift in (0, 4) if byte is not None else ():
+            assert byte is not None
+            before = byte[episode, frame] >> shift & 15
+            after = byte[episode, frame + 1] >> shift & 15
+            if np.mean((before >= 8) & (before <= 9) & (after <= 1)) >= CARRIED:
+                return True
+    return False
 
 
 @dataclass

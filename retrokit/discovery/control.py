@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..buttons import DIRECTIONS, MASKS
 from ..core import Core
+from .home import enter, forgets_paddle
 
 Kind = Literal["directions", "fire", "both"]
 
@@ -154,26 +155,6 @@ def steering(core: Core, state: bytes, kind: Kind = "directions", *, homed: bool
         # Drive it to one end before each future, and hold long enough for the other end.
         decided = _decided(core, state, kind, size, 60, 1)
     return decided
-
-
-def forgets_paddle(core: Core, state: bytes) -> bool:
-    """Tell whether the core keeps a paddle's place outside its savestates, and the game reads it.
-
-    Stella does (facts/cores.md): what was pressed before a restore then shows after it.
-    """
-    if core.spec.name != "stella":
-        return False
-    logs = np.zeros((4, 60), np.uint16)
-    one_end, other_end = MASKS["UP"] | MASKS["LEFT"], MASKS["DOWN"] | MASKS["RIGHT"]
-    logs[0], logs[2] = one_end, other_end
-    logs[1, :20] = logs[3, :20] = other_end  # a paddle at rest is not looked at
-    kept = np.arange(core.ram_size, dtype=np.int32)
-    # One instance for all four: the odd ones start where the even ones left the paddle.
-    futures_ = Core.branch(core, state, logs, [60], kept=kept, hashes=True)
-    return bool(
-        futures_.hashes[1, 0] != futures_.hashes[3, 0]
-        or (futures_.ram[1, 0] != futures_.ram[3, 0]).any()
-    )
 
 
 def _decided(
@@ -346,7 +327,7 @@ def controls(
     Looks are frames run, ascending. Each gives V, and whether the buttons are obeyed; with
     ``before``, whether that control is lost by now, and 0.
     """
-    core.load(state)
+    enter(core, state)
     if poke is not None:
         core.poke([poke[0]], [poke[1]])
     for start, look in pairwise((0, *looks)):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..core import Core, Counts
 from ..team import each
+from .home import enter
 
 BUSY = 0.25  # a byte that changes in more frames than this is no counter on a screen
 PIECE = 240  # frames between reports
@@ -42,7 +43,7 @@ def counted(
         if id(core) not in known:
             known[id(core)] = Counts.of(core.ram_size, int(BUSY * buttons.size))
         counts = known[id(core)]
-        core.load(state)
+        enter(core, state)
         counts.before[:] = core.read()
         for at in range(0, len(log), PIECE):
             core.count(log[at : at + PIECE], counts)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from ..core import Span
 from .candidates import Grade
-from .control import GONE, PLAY_LATER, quick_variety
+from .control import GONE, PLAY_LATER, controls
 from .fact import Fact, byte_at, sampled
 from .over import SAMPLED
 from .poke import Moment, Prober
@@ -41,11 +40,10 @@ def find_game_over(prober: Prober, spans: Sequence[Span], late: Late) -> Fact | 
         return None
     first, last, step = SAMPLED
     kept = recording.offsets
-    over = []
+    over, looks = [], range(first, last + 1, step)
     for episode in ended:
         moment = Moment(episode, int(recording.ends[episode]))
         log = np.resize(recording.buttons[episode], last)  # a flag must not depend on them
-        looks = range(first, last + 1, step)
         over.append(prober.core.branch(prober.state(moment), log[None], looks, kept=kept).ram[0])
     after = np.concatenate(over)
     alive = [
@@ -60,6 +58,7 @@ def find_game_over(prober: Prober, spans: Sequence[Span], late: Late) -> Fact | 
     kinds = [len(np.unique(before[:, column])) for column in good]  # a mode byte has few values
     column = int(good[int(np.argmin(kinds))])
     offset, flag = int(kept[column]), int(value[column])
+    prober.witness.begin()
     gone, states = _ends_play(prober, offset, flag, late)
     grade: Grade = "unproved" if states and not gone else "likely"
     if gone == states == STATES:
@@ -70,7 +69,19 @@ def find_game_over(prober: Prober, spans: Sequence[Span], late: Late) -> Fact | 
         "behaviour": {"games_ended": len(ended)},
         "poke": {"states": states, "control_gone": gone},
     }
-    return Fact("game_over", byte_at(offset, spans), grade, evidence)
+    fact, rows, at = Fact("game_over", byte_at(offset, spans), grade, evidence), [[-1]], [offset]
+    for episode in ended[:LEAST_ENDS]:
+        end = int(recording.ends[episode])
+        log = np.resize(recording.buttons[episode], last)
+        ram, _ = prober.after(Moment(episode, end), rows, at, looks, at, False, log, proof=True)
+        if (ram == flag).all():
+            prober.witness.shows("over", value=flag, last=0, first=0, step=1)
+        played = range(1, max(2, end - DYING))
+        ram, _ = prober.after(Moment(episode, 0), rows, at, played, at, False, proof=True)
+        if not (ram == flag).any():
+            prober.witness.shows("playing", value=flag)
+    prober.witness.proves(fact)
+    return fact
 
 
 def _ends_play(prober: Prober, offset: int, value: int, late: Late) -> tuple[int, int]:
@@ -81,17 +92,16 @@ def _ends_play(prober: Prober, offset: int, value: int, late: Late) -> tuple[int
             break
         log = prober.recording.buttons[moment.episode, moment.frame :][: JUDGED[-1]]
         log = np.pad(log, (0, JUDGED[-1] - len(log)))
-        kept: list[bool] = []
-        for poke in ([], [offset]):
-            core.load(prober.state(moment))
-            core.poke(poke, [value] * len(poke))
-            for start, look in pairwise((0, *JUDGED)):
-                core.record(log[start:look])
-                later = core.save()
-                seen = quick_variety(core, later)
-                core.load(later)
-                kept.append(seen > GONE if poke else seen >= PLAY_LATER)
-        if all(kept[:ALIVE]):  # else it ends here anyway
-            states += 1
-            gone += not any(kept[len(JUDGED) :])
+        state, rows = prober.state(moment), ([[-1]], [[value]])
+        alive = list(controls(core, state, log, JUDGED[:ALIVE], None))
+        if any(seen < PLAY_LATER for seen, _ in alive):  # it ends here anyway
+            continue
+        states += 1
+        after = list(controls(core, state, log, JUDGED, (offset, value)))
+        if all(seen <= GONE for seen, _ in after):
+            gone += 1
+            prober.tell(moment, rows[0], [offset], log, JUDGED[:ALIVE], control=alive)
+            prober.witness.shows("alive", written=-1, fire=False)
+            prober.tell(moment, rows[1], [offset], log, JUDGED, control=after)
+            prober.witness.shows("stops", written=value, fire=False)
     return gone, states

@@ -18,6 +18,7 @@ from .lives import Lives
 from .motion import bar
 from .poke import Moment, Prober
 from .record import Recording
+from .screen import Pictures
 
 Late = Callable[[], bool]
 LEVELS = 4  # values seen at least
@@ -54,6 +55,7 @@ def find_ammunition(
     gauges = [offset for offset in _gauges(prober.recording, 2.0) if offset not in known]
     for offset in gauges if fire else []:
         states, shots, needed = 0, 0, 0
+        prober.witness.begin()
         for moment in _falls(prober.recording, offset, SHOT, STATES):
             if late() or states >= 2 and not shots:
                 break
@@ -72,16 +74,26 @@ def find_ammunition(
                 "behaviour": {"falls": states, "by_fire": shots},
                 "poke": {"states": shots, "none_fires_nothing": needed},
             }
-            return Fact("ammunition", byte_at(offset, spans), "proved", evidence)
+            fact = Fact("ammunition", byte_at(offset, spans), "proved", evidence)
+            prober.witness.proves(fact)
+            return fact
     return None
 
 
 def _shot(prober: Prober, moment: Moment, offset: int, fire: int) -> int:
     """Return what a recorded shot took, 0 where the byte falls without fire or not for good."""
-    kept, looks = np.array([offset], np.int32), [1, SHOT + 2, SHOT + RUN]
+    rows, at, looks = [[-1], [-1]], [offset], [1, SHOT + 2, SHOT + RUN]
     log = _logs(prober, moment, fire)
-    ram = prober.core.branch(prober.state(moment), log, looks, kept=kept).ram[..., 0]
-    idle, fired = ram.astype(np.int64)
+    ram, _ = prober.after(moment, rows, at, looks, at, False, log, proof=True)
+    cost = shot_cost(ram[..., 0].astype(np.int64))
+    if cost:
+        prober.witness.shows("shot", cost=cost)
+    return cost
+
+
+def shot_cost(held: NDArray[np.int64]) -> int:
+    """Return what a shot took, 0 for nothing; held int64 [2, 3] without fire and with it."""
+    idle, fired = held
     if (idle != idle[0]).any() or fired[1] != fired[2]:  # a step, and no place of a shot
         return 0
     return int(max(0, idle[2] - fired[2]))
@@ -89,13 +101,16 @@ def _shot(prober: Prober, moment: Moment, offset: int, fire: int) -> int:
 
 def _needed(prober: Prober, moment: Moment, offset: int, fire: int, cost: int) -> bool:
     """Tell whether a shot goes off with one shot's worth, and none with nothing."""
-    logs, fires = _logs(prober, moment, fire), []
+    logs, looks, seen = _logs(prober, moment, fire), range(1, SHOT + RUN + 1), []
     for value in (cost, 0):
-        pokes = np.full((2, 1), offset, np.int32), np.full((2, 1), value)
-        looks = range(1, SHOT + RUN + 1)
-        ran = prober.core.branch(prober.state(moment), logs, looks, pokes=pokes, hashes=True)
-        fires.append(bool((ran.hashes[0] != ran.hashes[1]).any()))
-    return fires == [True, False]
+        rows, at = [[value]] * 2, [offset]
+        _, views = prober.after(moment, rows, at, looks, at, log=logs, proof=True)
+        seen.append((value, bool((views[0] != views[1]).any()), prober.witness.latest))
+    if [fires for _, fires, _ in seen] != [True, False]:
+        return False
+    for value, fires, experiment in seen:
+        prober.witness.shows("needed", experiment, written=value, fires=fires)
+    return True
 
 
 def _logs(prober: Prober, moment: Moment, fire: int) -> NDArray[np.uint16]:
@@ -130,6 +145,7 @@ def find_energy(
     best: Fact | None = None
     for offset in _gauges(prober.recording, 0.1):
         counts_lives = lives is not None and offset == lives.offset
+        prober.witness.begin()
         if offset in known or counts_lives or late() or not _drawn(prober, offset):
             continue
         costs = states = 0
@@ -146,6 +162,7 @@ def find_energy(
         }
         if best is None or grade == "proved":
             best = Fact("energy", byte_at(offset, spans), grade, evidence)
+            prober.witness.proves(best)
         if grade == "proved":
             break
     return best
@@ -190,14 +207,22 @@ def _drawn(prober: Prober, offset: int) -> bool:
         _, pictures = prober.after(moment, picked[[0, -1], None], [offset], LOOKS[1:2])
         if (pictures[0] == pictures[1]).all():
             return False
-        ram, pictures = prober.after(moment, picked[:, None], [offset], LOOKS, [offset])
-        values = ram[..., 0].astype(np.int64)
-        kept = np.abs(values - picked[:, None]) <= SMALL  # 0 may have wrapped
-        if not any(
-            bar(pictures[kept[:, n], n], values[kept[:, n], n].tolist()) for n in range(len(LOOKS))
-        ):
+        rows, at = picked[:, None], [offset]
+        ram, pictures = prober.after(moment, rows, at, LOOKS, at, proof=True)
+        look = bar_at(ram[..., 0].astype(np.int64), pictures, picked)
+        if look < 0:
             return False
+        prober.witness.shows("bar", look=look)
     return True
+
+
+def bar_at(held: NDArray[np.int64], pictures: Pictures, written: NDArray[np.int64]) -> int:
+    """Return the first look at which values written are drawn as a bar, or -1."""
+    kept = np.abs(held - written[:, None]) <= SMALL  # 0 may have wrapped
+    for look, own in enumerate(kept.T):
+        if bar(pictures[own, look], held[own, look].tolist()):
+            return look
+    return -1
 
 
 def _costs(prober: Prober, offset: int, lives: Lives, late: Late) -> tuple[int, int]:
@@ -210,12 +235,20 @@ def _costs(prober: Prober, offset: int, lives: Lives, late: Late) -> tuple[int, 
             break
         rows = [[-1], [most], [0], [1]]
         looks = range(STEP, OUT + 1, STEP)
-        ram, _ = prober.after(moment, rows, [offset], looks, [lives.offset], pictures=False)
-        falls = np.diff(lives.read(ram[..., 0]), axis=1) < 0
-        frames = [int(row.argmax()) * STEP if row.any() else OUT for row in np.asarray(falls)]
-        kept, out = min(frames[:2]), min(frames[2:])
+        at = [lives.offset]
+        ram, _ = prober.after(moment, rows, [offset], looks, at, pictures=False, proof=True)
+        kept, out = first_losses(lives.read(ram[..., 0]))
         # A life that is lost anyway, before none left could cost it, tells nothing.
         if out + SOONER <= kept or kept >= OUT - SOONER:
             states += 1
-            costs += out + SOONER <= kept
+            if out + SOONER <= kept:
+                costs += 1
+                prober.witness.shows("costs")
     return costs, states
+
+
+def first_losses(lives: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the frames until a life is lost, with energy and without; lives int64 [4, looks]."""
+    falls = np.diff(lives, axis=1) < 0
+    frames = [int(row.argmax()) * STEP if row.any() else OUT for row in np.asarray(falls)]
+    return min(frames[:2]), min(frames[2:])

@@ -13,6 +13,7 @@ from .fact import Fact, byte_at, sampled, unmoved
 from .lives import Lives
 from .poke import Moment, Prober, Unit
 from .record import Recording
+from .screen import Pictures
 
 Late = Callable[[], bool]
 MOST_RISES = 5  # in an episode
@@ -48,9 +49,10 @@ def find_level(
         moments = prober.events(offset)[:WATCHED]
         if not moments:
             continue
-        digit = any(prober.draw(Unit(offset, "low"), moment) for moment in moments[:2])
+        prober.witness.begin()
+        digit = any(prober.draw(Unit(offset, "low"), moment, worth=1) for moment in moments[:2])
         usual = float(np.median([_change(prober, m) for m in sampled(recording, WATCHED)]))
-        changes = [_change(prober, moment) for moment in moments]
+        changes = [_change(prober, moment, offset) for moment in moments]
         much = sum(change >= max(MUCH, TIMES * usual) for change in changes)
         first = int(recording.initial[offset])
         new = much == len(moments) >= 2
@@ -66,6 +68,9 @@ def find_level(
             "screen": {"digit": digit, "new_pictures": f"{much} of {len(moments)}"},
         }
         found.append(Fact("level", byte_at(offset, spans), grade, evidence))
+        prober.after(Moment(0, 0), [[-1]], [offset], [1], [offset], False, proof=True)
+        prober.witness.shows("begins", value=first)
+        prober.witness.proves(found[-1])
     order = ("proved", "likely", "unproved")
     return min(found, key=lambda fact: order.index(fact.grade), default=None)
 
@@ -103,9 +108,21 @@ def _rising(recording: Recording, lost: NDArray[np.bool_], known: Sequence[int])
     return sorted(out, key=lambda offset: int(recording.initial[offset]) != 1)
 
 
-def _change(prober: Prober, moment: Moment) -> float:
-    """Return the largest share of the picture that changes at once around a moment."""
+def _change(prober: Prober, moment: Moment, offset: int | None = None) -> float:
+    """Return the largest share of the picture that changes at once around a moment, of a rise."""
     start = Moment(moment.episode, max(0, moment.frame - BEFORE))
-    looks = range(STEP, BEFORE + AFTER + 1, STEP)
-    pictures = prober.after(start, [[-1]], [0], looks)[1][0]
+    looks, at = range(STEP, BEFORE + AFTER + 1, STEP), [] if offset is None else [offset]
+    written = at or [0]
+    ram, pictures = prober.after(start, [[-1]], written, looks, at, proof=offset is not None)
+    share = new_share(pictures[0])
+    if offset is not None:
+        before, after = int(prober.bytes_at(start, at)[0]), int(ram[0, -1, 0])
+        if after == before + 1 and share >= MUCH:
+            thousandths = int(1000 * share)
+            prober.witness.shows("redrawn", before=before, after=after, share=thousandths)
+    return share
+
+
+def new_share(pictures: Pictures) -> float:
+    """Return the largest share of the picture that is new from one of a few to the next."""
     return float((pictures[1:] != pictures[:-1]).mean(axis=(1, 2)).max())

@@ -10,6 +10,7 @@ from .actions import Buttons
 from .ended import find_game_over
 from .fact import Fact
 from .gauge import find_ammunition, find_energy
+from .kinds import ENDED, NEEDED
 from .level import find_level
 from .lives import Lives
 from .poke import Prober
@@ -63,6 +64,16 @@ def find_more(
         ends = whole * share
         for fact in look() if not late() else ():
             if fact is not None:
+                _covered(prober, fact)
                 out.append(fact)
                 taken += fact.offsets(spans) if fact.grade != "unproved" else []
     return out
+
+
+def _covered(prober: Prober, fact: Fact) -> None:
+    """Make a proved fact likely where not all that it rests on could be shown to the witness."""
+    shown = {experiment.kind for experiment in prober.witness.of(fact)}
+    needed = ENDED if fact.name == "game_over" else NEEDED[fact.name]
+    if fact.grade == "proved" and not shown.issuperset(needed):
+        fact.grade = "likely"
+        fact.evidence["grade"] = "likely"

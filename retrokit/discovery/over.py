@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .home import enter
 from .poke import Moment, Prober
 
 Bytes = NDArray[np.uint8]
@@ -81,7 +82,7 @@ def _last_life(prober: Prober, offset: int, last: int, moment: Moment, lead: int
         The kept bytes after every frame, uint8 [frames, kept].
     """
     core, recording = prober.core, prober.recording
-    core.load(recording.checkpoints[moment.episode][0])
+    enter(core, recording.checkpoints[moment.episode][0])
     core.poke([offset], [last])
     return core.record(_buttons(prober, moment, lead), recording.offsets)[0]
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Core
 from ..team import Team
-from .bundle import Experiment, Witness, fingerprint
+from .bundle import Experiment, Witness, fingerprints
+from .home import apart, enter
+from .kinds import UNITS, Held
 from .record import Recording
-from .screen import Cell, Pictures, find_cells
+from .screen import Cell, Pictures, ten_drawn
 
 BEFORE = 3  # frames between the poke and the event
 LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
@@ -30,7 +33,7 @@ BATCH = 128  # futures at once
 PICTURE_BYTES = 64 << 20  # of theirs
 SMALL_RAM = 1 << 16  # what is seen of it is kept whole
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
-Kind = Literal["low", "high", "byte", "eighth"]
+Kind = Held
 
 
 class Moment(NamedTuple):
@@ -115,7 +118,7 @@ class Prober:
         point = moment.frame // recording.every
         at, state = point * recording.every, recording.checkpoints[moment.episode][point]
         # Only checkpoints are exact starts: a state saved half-way and restored is another run.
-        self.core.load(state)
+        enter(self.core, state)
         if moment.frame > at:
             self.core.record(recording.buttons[moment.episode, at : moment.frame])
             state = self.core.save()
@@ -155,8 +158,8 @@ class Prober:
             looks: Frames run at each look; by default the prober's own.
             kept: Offsets to read at each look.
             pictures: Take pictures too.
-            log: Buttons to press instead of the recorded ones.
-            proof: Tell the witness.
+            log: Buttons to press instead of the recorded ones, [frames] or [branches, frames].
+            proof: Make it repeatable, and tell the witness.
 
         Returns:
             ram uint8 [branches, looks, kept], pictures uint16 [branches, looks, height, width].
@@ -167,7 +170,8 @@ class Prober:
         if log is None:
             log = self.recording.buttons[moment.episode, moment.frame : moment.frame + looks[-1]]
             log = np.pad(log, (0, looks[-1] - len(log)))
-        result = self.core.branch(
+        run = partial(apart, self.core) if proof else self.core.branch
+        result = run(
             self.state(moment),
             log,
             looks,
@@ -192,12 +196,13 @@ class Prober:
         small = total <= SMALL_RAM
         if moment not in self._seen:
             kept = np.arange(total if small else 0)
-            ram, pictures = self.after(moment, [[-1]], [0], kept=kept.tolist())
+            ram, pictures = self.after(moment, [[-1]], [0], kept=kept.tolist(), proof=True)
             self._seen[moment] = ram[0], pictures[0]
         ram, views = self._seen[moment]
         if small or not len(offsets):
             return ram[:, list(offsets)], views
-        return self.after(moment, [[-1]], [0], kept=offsets, pictures=False)[0][0], views
+        ram, _ = self.after(moment, [[-1]], [0], kept=offsets, pictures=False, proof=True)
+        return ram[0], views
 
     def tell(
         self,
@@ -212,18 +217,17 @@ class Prober:
         control: Sequence[Sequence[int]] = (),
     ) -> None:
         """Tell the witness of an experiment that was made; see `after` and `Experiment`."""
-        views = () if pictures is None else pictures
-        hashes = np.array([[fingerprint(view) for view in row] for row in views], np.uint64)
+        hashes = fingerprints(pictures)
         self.witness.latest = Experiment(
             *moment,
             self.bytes_at(moment, self.recording.offsets.tolist()),
             np.array(rows, np.int64),
             np.array(offsets, np.int64),
-            np.array(log, np.uint16),
+            np.atleast_2d(np.array(log, np.uint16)),
             np.array(looks, np.int64),
             np.array(kept, np.int64),
             np.zeros((len(rows), len(looks), 0), np.uint8) if ram is None else ram,
-            hashes.reshape(-1, len(looks)) if len(hashes) else np.zeros((0, 0), np.uint64),
+            hashes,
             np.array(control, np.int64).reshape(-1, 2),
         )
 
@@ -354,7 +358,7 @@ class Prober:
         return [units[n] for n in sorted(hit)]
 
     def draw(
-        self, unit: Unit, moment: Moment, beside: Mapping[int, int] | None = None
+        self, unit: Unit, moment: Moment, beside: Mapping[int, int] | None = None, worth: int = 0
     ) -> list[Cell]:
         """Write ten digits into a unit and return the cells that draw it.
 
@@ -363,16 +367,17 @@ class Prober:
             moment: When to write. Where the unit itself changes then, what it draws a little later
                 is surer: a picture may lag behind.
             beside: Offset → byte that is written along.
+            worth: Tell the witness that a digit here is worth so much; 0 tells it nothing.
         """
-        cells, changes = self._draw(unit, moment, beside or {})
+        cells, changes = self._draw(unit, moment, beside or {}, worth)
         later = Moment(moment.episode, moment.frame + self.looks[-1])
         if changes and later.frame < self.recording.buttons.shape[1]:
-            quiet, changes_again = self._draw(unit, later, beside or {})
+            quiet, changes_again = self._draw(unit, later, beside or {}, worth)
             cells = quiet if quiet and not changes_again else cells or quiet
         return cells
 
     def _draw(
-        self, unit: Unit, moment: Moment, beside: Mapping[int, int]
+        self, unit: Unit, moment: Moment, beside: Mapping[int, int], worth: int
     ) -> tuple[list[Cell], bool]:
         """Return the cells, and whether the byte did not stay as it was written."""
         before = beside.get(unit.offset, int(self.bytes_at(moment, [unit.offset])[0]))
@@ -382,11 +387,13 @@ class Prober:
         others = {offset: byte for offset, byte in beside.items() if offset != unit.offset}
         pokes = [[value, *others.values()] for value in values]
         offsets = [unit.offset, *others]
-        ram, pictures = self.after(moment, pokes, offsets, kept=[unit.offset])
+        ram, pictures = self.after(moment, pokes, offsets, kept=[unit.offset], proof=worth > 0)
         for look in (1, 2, 0):
-            ends = unit.read(ram[:, look, 0])
-            wrapped = (ends < np.arange(10)).astype(np.int64)
-            cells = find_cells(pictures[:, look], ends.tolist(), wrapped.tolist())
+            cells = ten_drawn(pictures[:, look], unit.read(ram[:, look, 0]))
             if cells:
                 break
+        if cells and worth:
+            kind, found = UNITS.index(unit.kind), len(cells)
+            claim = {"base": unit.base, "worth": worth, "look": look, "cells": found}
+            self.witness.shows("digits", None, unit=kind, **claim)
         return cells, bool((ram[:, 0, 0] != np.array(values)).any())

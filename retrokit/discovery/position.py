@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..buttons import MASKS
 from ..core import Span
@@ -16,7 +17,8 @@ from .candidates import Grade
 from .fact import Fact, byte_at
 from .motion import slide
 from .poke import Prober
-from .steered import AXES, FRAMES, Axis, Late, Steered, Trials, latency, signed, steer
+from .screen import Pictures
+from .steered import AXES, FRAMES, Axis, Late, Steered, Trials, latency, signed, steer, tell_order
 
 STAGES = (0, 8, 16)  # states: more are tried on an axis where the first ones prove nothing
 PADDLE_STAGES = (0, 4)
@@ -117,7 +119,15 @@ def find_positions(
     # Stella keeps a paddle's place outside the savestate: it must be driven there each time.
     if not found and len(axes) == 1 and prober.core.spec.name == "stella":
         found = _found(prober, [axes[0]._replace(paddle=True)], PADDLE_STAGES, known, late)
-    return [_fact(name, byte, spans) for name, byte in found.items()]
+    facts = []
+    for axis in axes:
+        if (byte := found.get(axis.name)) is not None:
+            facts.append(_fact(axis.name, byte, spans))
+            if byte.grade == "proved":
+                prober.witness.begin()
+                tell_order(prober, byte.steered, axis)
+                prober.witness.proves(facts[-1], byte)
+    return facts
 
 
 def _found(
@@ -162,9 +172,12 @@ def _best(prober: Prober, found: list[Steered], axis: Axis, late: Late) -> _Byte
     for byte in tried:
         if late():
             break
-        _poke(prober, byte, [other.offset for other in tried], axis)
+        prober.witness.begin()
+        others = [other.offset for other in tried if other is not byte]
+        _poke(prober, byte, [byte.offset, *others], axis)
         if len(byte.moved) >= 2:
             _send(prober, byte, axis)
+        prober.witness.proves(byte)
     for byte in tried:
         if not any(other.grade == "proved" for other in tried) and not late():
             _watch(prober, byte, axis)
@@ -214,10 +227,8 @@ def _timed(prober: Prober, found: list[Steered], axis: Axis) -> list[_Byte]:
     return out
 
 
-def _poke(prober: Prober, byte: _Byte, others: list[int], axis: Axis) -> None:
-    """Write places that play reached, and note what slides by how much."""
-    kept = np.array(others, np.int32)
-    own = others.index(byte.offset)
+def _poke(prober: Prober, byte: _Byte, kept: list[int], axis: Axis) -> None:
+    """Write places that play reached, and note what slides by how much; its own byte first."""
     for moment in byte.steered.moments[:POKED]:
         here = int(prober.bytes_at(moment, [byte.offset])[0])
         near = byte.steered.values[np.abs(byte.steered.values.astype(np.int64) - here) <= REACH]
@@ -230,36 +241,62 @@ def _poke(prober: Prober, byte: _Byte, others: list[int], axis: Axis) -> None:
         values = np.concatenate([[here], picked.astype(np.int64)])
         byte.poked += 1
         for mask in (0, MASKS[axis.positive]):  # some games draw a place anew when it changes
-            ran = prober.core.branch(
-                prober.state(moment),
-                np.full(LOOKS[-1], mask, np.uint16),
+            ram, pictures = prober.after(
+                moment,
+                values[:, None],
+                [byte.offset],
                 LOOKS,
-                pokes=(np.full((len(values), 1), byte.offset, np.int32), values[:, None]),
-                kept=kept,
-                size=prober.size,
+                kept,
+                log=np.full(LOOKS[-1], mask, np.uint16),
+                proof=True,
             )
-            after = ran.ram.astype(np.int64)  # [values, looks, others]
-            written = signed(values - here)[:, None, None]
-            taken = (np.abs(signed(after - after[:1]) - written) <= KEPT).mean(axis=0) >= 0.7
-            byte.followed |= {others[n] for n in np.flatnonzero(taken[:2].all(axis=0))}
-            if not taken[:2, own].all():
+            after = ram.astype(np.int64)  # [values, looks, kept]
+            taken = kept_on(after, values)
+            byte.followed |= {kept[n] for n in np.flatnonzero(taken[:2].all(axis=0))}
+            if not taken[:2, 0].all():
                 break  # the game writes it anew
-            steps = signed(after[:, :, own] - after[0, :, own])
-            found = [
-                slide(ran.pictures[:, look], steps[:, look].tolist(), axis.across)
-                for look in np.flatnonzero(taken[:, own])
-            ]
-            units = [slid.unit for slid in found if slid is not None]
-            # A speed moves things by more and more.
-            if len(units) >= 2 and _alike(units):
-                byte.moved.append(float(np.median(units)))
+            unit = goes_along(after[:, :, 0], pictures, taken[:, 0], axis.across)
+            if unit is not None:
+                byte.moved.append(unit)
+                prober.witness.shows("placed", across=axis.across, unit=round(100 * unit))
                 break
+
+
+def goes_along(
+    held: NDArray[np.int64], pictures: Pictures, looks: NDArray[np.bool_], across: int
+) -> float | None:
+    """Return by how many pixels a step one thing goes along with a byte; None where none does.
+
+    Args:
+        held: int64 [values, looks]: what became of each value written, the recorded one first.
+        pictures: uint16 [values, looks, height, width].
+        looks: bool [looks]: at which of them it still was what was written.
+        across: The axis: 0 down, 1 right.
+    """
+    steps = signed(held - held[0])
+    found = [
+        slide(pictures[:, look], steps[:, look].tolist(), across) for look in np.flatnonzero(looks)
+    ]
+    units = [slid.unit for slid in found if slid is not None]
+    # A speed moves things by more and more.
+    return float(np.median(units)) if len(units) >= 2 and _alike(units) else None
+
+
+def kept_on(held: NDArray[np.int64], written: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell at which looks bytes are what was written, or went on from it, bool [looks, bytes].
+
+    Args:
+        held: int64 [values, looks, bytes]: what became of each value, the recorded one first.
+        written: int64 [values]: each value.
+    """
+    away = signed(held - held[:1]) - signed(written - written[0])[:, None, None]
+    return np.asarray((np.abs(away) <= KEPT).mean(axis=0) >= 0.7, np.bool_)
 
 
 def _send(prober: Prober, byte: _Byte, axis: Axis) -> None:
     """Write places further away, and note from how many of them directions part the byte."""
     values = byte.steered.values.astype(np.int64)
-    kept, frames = np.array([byte.offset], np.int32), HELD + int(byte.parts)
+    frames = HELD + int(byte.parts)
     for moment in byte.steered.moments[:SHOWN]:
         here = int(prober.bytes_at(moment, [byte.offset])[0])
         away = np.abs(signed(values - here))
@@ -269,12 +306,20 @@ def _send(prober: Prober, byte: _Byte, axis: Axis) -> None:
         there = there[np.unique(np.linspace(0, len(there) - 1, POKES).round().astype(np.int64))]
         logs = np.full((2 * len(there), frames), MASKS[axis.negative], np.uint16)
         logs[len(there) :] = MASKS[axis.positive]
-        pokes = np.full((len(logs), 1), byte.offset, np.int32), np.tile(there, 2)[:, None]
-        ran = prober.core.branch(prober.state(moment), logs, [frames], pokes=pokes, kept=kept)
-        ends = ran.ram[:, 0, 0].astype(np.int64)
-        parted = signed(ends[len(there) :] - ends[: len(there)])
-        byte.obeyed += int(((parted < 0) if byte.steered.turned else (parted > 0)).sum())
+        rows, at = np.tile(there, 2)[:, None], [byte.offset]
+        ram, _ = prober.after(moment, rows, at, [frames], at, False, logs, proof=True)
+        obeyed = parted(ram[:, 0, 0].astype(np.int64), byte.steered.turned)
+        if obeyed:
+            prober.witness.shows("obeyed", turned=byte.steered.turned, parted=obeyed)
+        byte.obeyed += obeyed
         byte.sent += len(there)
+
+
+def parted(ends: NDArray[np.int64], turned: bool) -> int:
+    """Return from how many places two directions, a half of the ends each, part as they must."""
+    half = len(ends) // 2
+    steps = signed(ends[half:] - ends[:half])
+    return int(((steps < 0) if turned else (steps > 0)).sum())
 
 
 def _watch(prober: Prober, byte: _Byte, axis: Axis) -> None:

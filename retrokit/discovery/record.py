@@ -17,6 +17,7 @@ from ..core import SAVESTATE, Core
 from ..policy import random_play, style_of
 from ..team import each
 from .counters import counted, likeliest
+from .home import enter
 from .states import States, spacing
 
 Report = Callable[[float], None]
@@ -230,7 +231,7 @@ def states_along(
         every: Frames between savestates.
         run: What runs each piece of the log; None just runs it.
     """
-    core.load(state)
+    enter(core, state)
     points = States(state)
     for at in range(0, len(log), every):
         here = core.save()

@@ -16,6 +16,7 @@ from ..core import Core
 from ..systems import FoundCore
 from ..team import Team
 from .answer import Settings
+from .home import find_home
 from .record import record
 from .tape import Origin
 
@@ -129,6 +130,7 @@ def tape_of(
         int32 [kept] offsets, and uint8 [frames, kept]: their bytes after each frame.
     """
     with Team.open(found, content) as core:
+        find_home(core, origin.state)
         core.agree(origin.state)
         known = np.stack([log, log])  # twice, so that memory nothing initialises is left out
         played = record(

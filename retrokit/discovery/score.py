@@ -16,6 +16,7 @@ from .candidates import (
     behaviour,
     by_behaviour,
     describe,
+    goes_on,
     pack,
     place,
     values_of,
@@ -255,6 +256,7 @@ def _judged(
     recording = prober.recording
     series, start = values_of(recording, variable, offsets)
     moved = behaviour(series, start)
+    whole = whole and not goes_on(recording, series, offsets)
     if not cells:
         cells = max(2, len(str(moved.highest // 10**line.zeros)))
     packed, _ = pack(variable)

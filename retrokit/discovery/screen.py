@@ -67,6 +67,12 @@ def boxes(
     return out
 
 
+def ten_drawn(pictures: Pictures, ends: NDArray[np.int64]) -> list[Cell]:
+    """Return the cells that draw a digit; 0 to 9 was written, and has become `ends` by then."""
+    wrapped = (ends < np.arange(10)).astype(np.int64)
+    return find_cells(pictures, ends.tolist(), wrapped.tolist())
+
+
 def find_cells(
     pictures: Pictures, digits: Sequence[int], groups: Sequence[int] | None = None
 ) -> list[Cell]:

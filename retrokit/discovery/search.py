@@ -25,6 +25,7 @@ from .ends import play_ends
 from .fact import Fact
 from .grade import known_rises
 from .hint import agreeing, find, named
+from .home import find_home
 from .lives import TRIED, Lives, find_lives
 from .more import find_more
 from .poke import Prober
@@ -82,6 +83,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         core.agree()
         hunt = _Hunt(core, settings, emit, timings, tape)
         start, buttons = hunt.begin()
+        find_home(core, start.state)
         core.agree(start.state)  # asked again where it matters: in play
         candidates, lives, recording = hunt.play(start, buttons)
         more = hunt.more(buttons, candidates, lives, recording)
@@ -300,7 +302,8 @@ class _Hunt:
         clock = self._enter("more", "looking for what else it counts")
         good = [candidate for candidate in candidates if candidate.grade != "unproved"]
         known = [offset for candidate in good for offset in candidate.offsets]
-        prober = Prober(self.core, recording, self._picture_size(recording.state))
+        size = self._picture_size(recording.state)
+        prober = Prober(self.core, recording, size, self.witness)
         facts = find_more(prober, self.core.spans, buttons, lives, known, self._report)
         self._spend("more", clock)
         return facts
@@ -309,7 +312,10 @@ class _Hunt:
         """Return the experiments that the integration rests on; None where none is written."""
         if (best := answer.best) is None:
             return None
-        seen = [*self.witness.of(best.line), *self.witness.of(answer.lives)]
+        named: list[tuple[object, str]] = [(best.line, "score"), (answer.lives, "lives")]
+        named += [(other.line, "rival_score") for other in answer.rivals]
+        named += [(fact, fact.name) for fact in answer.more]
+        seen = [e for result, fact in named for e in self.witness.of(result, fact)]
         size = self._picture_size(recording.state)
         seed = self.settings.seed
         return Bundle.of(self.core, answer.start_buttons, seed, recording, size, seen)

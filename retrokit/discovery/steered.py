@@ -53,6 +53,7 @@ class Steered:
         values: uint8: all values it ended in, ascending.
         spread: Steps between the two ends of the order, where they lay furthest apart.
         turned: It falls towards the right or the bottom.
+        flipped: In which of the states the positive direction was held first.
     """
 
     offset: int
@@ -61,6 +62,7 @@ class Steered:
     values: Bytes
     spread: int
     turned: bool
+    flipped: list[bool]
 
 
 class Trials:
@@ -115,7 +117,8 @@ class Trials:
             spread = int(np.abs(signed(np.diff(ends, axis=1)).sum(axis=1)).max())
             moments, moved = [self.moments[row] for row in rows], int(self._moved[n, column])
             values, offset = np.unique(ends).astype(np.uint8), int(self.kept[column])
-            out.append(Steered(offset, moments, moved, values, spread, turned))
+            flipped = self._flipped[rows].tolist()
+            out.append(Steered(offset, moments, moved, values, spread, turned, flipped))
         return out
 
 
@@ -171,6 +174,19 @@ def steer(
         runs.append(core.branch(state, log, [HOMING - 2, HOMING], kept=kept, size=size))
     ram, hashes, pictures = (np.concatenate(parts) for parts in zip(*runs, strict=True))
     return Branches(ram, hashes, pictures)
+
+
+def tell_order(prober: Prober, steered: Steered, axis: Axis) -> None:
+    """Show the witness some futures that end in order, of both ways of holding."""
+    tried = list(zip(steered.moments, steered.flipped, strict=True))
+    for flip in (False, True):
+        for moment in [moment for moment, flipped in tried if flipped is flip][:LEAST_STATES]:
+            logs, at = futures(axis.negative, axis.positive, flip), [steered.offset]
+            rows, looks = [[-1]] * len(logs), (FRAMES - 2, FRAMES)
+            ram, _ = prober.after(moment, rows, at, looks, at, False, logs, proof=True)
+            if order := int(in_order(ram)[0]):
+                prober.witness.shows("steered", order=order)
+                break
 
 
 def in_order(ram: Bytes) -> NDArray[np.int8]:

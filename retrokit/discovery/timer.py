@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..core import Span
 from ..values import DECODERS, Variable
-from .candidates import Series, place
+from .candidates import Series, pack, place
 from .fact import Fact, unmoved
-from .poke import Moment, Prober, Unit
+from .poke import LOOKS, Moment, Prober, Unit
 from .prove import binary_units, find_binary
 from .record import Recording
 
@@ -98,6 +98,7 @@ def find_timer(
         moments = prober.accumulators([clock.offset]).get(clock.offset, [])
         if len(moments) < 2:
             continue
+        prober.witness.begin()
         shown = _shown(prober, clock, moments[0], spans)
         if shown is None:
             continue
@@ -113,8 +114,47 @@ def find_timer(
             "screen": {"digits": digits},
         }
         weight = digits + len(variable.terms)
-        found.append((weight, Fact("timer", variable, "proved", evidence)))
+        fact = Fact("timer", variable, "proved", evidence)
+        _tell(prober, clock, moments, fact.offsets(spans), pack(variable)[0])
+        prober.witness.proves(fact)
+        found.append((weight, fact))
     return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _tell(
+    prober: Prober, clock: _Count, moments: Sequence[Moment], offsets: list[int], packed: Variable
+) -> None:
+    """Show the witness that the clock keeps what is written, and ticks whatever is pressed."""
+
+    def number(ram: NDArray[np.uint8]) -> NDArray[np.int64]:
+        value: NDArray[np.int64] = packed.decode({packed.region: ram})
+        return value
+
+    for moment in moments[:2]:
+        byte = int(prober.bytes_at(moment, [clock.offset])[0])
+        last = byte & 15 if clock.encoding == "bcd" else byte % 10
+        other = byte - last + (6 if last < 4 else 2)  # no carry comes of it
+        rows, settled = np.full((2, len(offsets)), -1), (LOOKS[0],)
+        rows[1, offsets.index(clock.offset)] = other
+        now = prober.bytes_at(moment, offsets)
+        before = int(number(now))
+        written = int(number(np.where(rows[1] < 0, now, rows[1]).astype(np.uint8)))
+        ram, _ = prober.after(moment, rows, offsets, settled, offsets, False, proof=True)
+        plain, end = number(ram[:, 0]).tolist()
+        if plain != before and end == written + plain - before:
+            numbers = {"before": before, "written": written, "points": plain - before}
+            prober.witness.shows("added", **numbers, settled=0, unit=1, look=-1, shown=end)
+    starts: dict[tuple[int, ...], list[int]] = {}
+    for episode, row in enumerate(clock.ticks):
+        frames = np.flatnonzero(row)
+        starts.setdefault(tuple(frames[frames > 0][:FIRST].tolist()), []).append(episode)
+    alike = max((frames for frames in starts if frames), key=lambda frames: len(starts[frames]))
+    looks = [look for frame in alike for look in (frame, frame + 1)]
+    for episode in starts[alike][:2]:
+        moment, rows = Moment(episode, 0), np.full((1, len(offsets)), -1)
+        ram, _ = prober.after(moment, rows, offsets, looks, offsets, False, proof=True)
+        if (np.diff(number(ram[0]))[::2] == clock.step).all():
+            prober.witness.shows("ticks", step=clock.step)
 
 
 def _counts(recording: Recording) -> Iterator[_Count]:
@@ -148,11 +188,12 @@ def _shown(
         if binary is None:
             return None
         offsets, encoding = binary_units(binary)
+        prober.draw(Unit(clock.offset, "byte", 10), moment, worth=1)  # and no carry
         region, _ = place(offsets[0], spans)
         addrs = tuple(place(offset, spans)[1] for offset in offsets)
         return 2, Variable(addrs, encoding, region)
     units = (Unit(clock.offset, "low"), Unit(clock.offset, "high"))[: 1 + (top > 9)]
-    if not all(prober.draw(unit, moment) for unit in units):
+    if not all(prober.draw(unit, moment, worth=10**n) for n, unit in enumerate(units)):
         return None
     return len(units), _variable(clock, _uppers(prober.recording, clock), spans)
 

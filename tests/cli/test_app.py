@@ -145,7 +145,8 @@ def test_a_command_chooses_its_exit_code_and_takes_arguments(command):
     assert main(["try", "seven"]) == 2
 
 
-def test_a_real_interrupt(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_real_interrupt(number):
     code = (
         "import sys, types, time; from retrokit.cli import app, main\n"
         "module = types.ModuleType('retrokit.cli.attempt')\n"
@@ -157,7 +158,7 @@ def test_a_real_interrupt(tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", code], **pipes) as child:
         assert child.stdout.readline() == "up\n"
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         _, err = child.communicate(timeout=10)
     assert (child.returncode, err) == (130, "retrokit: error: interrupted\n")
 

@@ -63,7 +63,9 @@ def test_what_is_proved_again_is_a_table_and_exit_0(
         ["score", "16", "16", "proved", "again"],
         ["lives", "5", "5", "proved", "again"],
     ]
-    assert lines[-1].startswith("arena is proved again: 22 experiments, ")
+    more = [line.split()[0] for line in lines[4:-2]]
+    assert more == ["player_x", "player_y"] and all("proved again" in line for line in lines[4:-2])
+    assert lines[-1].startswith("arena is proved again: 38 experiments, ")
     assert err.startswith("repeating the proof of arena …\n") and "warning" not in err
 
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrokit.core import Span
-from retrokit.discovery.bundle import KINDS, Bundle, Experiment, Witness, fingerprint, proof_path
+from retrokit.discovery.bundle import Bundle, Experiment, Witness, fingerprint, proof_path
+from retrokit.discovery.kinds import KINDS, MEASURED, UNITS
 from retrokit.errors import UserError
 
 TOTAL = 64  # bytes of memory
@@ -26,22 +27,27 @@ offsets = st.lists(st.integers(0, TOTAL - 1), max_size=4)
 @st.composite
 def experiments(draw: Any) -> Experiment:
     name = draw(st.sampled_from(sorted(KINDS)))
-    kind, control = KINDS[name], name in ("alive", "gone")
-    where = [draw(st.integers(0, TOTAL - 1))] if control else draw(offsets)
-    looks = sorted(draw(st.sets(st.integers(1, 30), min_size=1, max_size=5)))
-    kept = [] if control else draw(offsets)
+    kind, control = KINDS[name], name in MEASURED
+    where = [draw(st.integers(0, TOTAL - 1)), *([] if control else draw(offsets))]
+    fewest, most = kind.looks or 1, kind.looks or 5
+    looks = sorted(draw(st.sets(st.integers(1, 30), min_size=fewest, max_size=most)))
+    kept = [] if control else where[:1] if kind.drawn else draw(offsets)
     numbers = np.random.default_rng(draw(st.integers(0, 999)))
-    shape, seen = (kind.branches, len(looks)), (0, 0) if draw(st.booleans()) else None
+    branches = kind.branches or draw(st.integers(1, 4))
+    seen = (0, 0) if draw(st.booleans()) and not kind.drawn else None
+    shape, logs = (branches, len(looks)), draw(st.sampled_from([1, branches]))
     claim = {key: draw(st.integers(-1, 2**40)) for key in kind.claim}
+    claim |= {key: draw(st.integers(0, n)) for key, n in (("across", 1), ("unit", len(UNITS) - 1))
+              if key in claim}  # fmt: skip
     claim |= {key: draw(st.integers(-1, len(looks) - 1)) for key in ("look", "last", "first")
               if key in claim}  # fmt: skip
     return Experiment(
         draw(st.integers(0, 1)),
         draw(st.integers(0, FRAMES - 1)),
         numbers.integers(0, 256, KNOWN).astype(np.uint8),
-        numbers.integers(-1, 256, (kind.branches, len(where))),
+        numbers.integers(-1, 256, (branches, len(where))),
         np.array(where, np.int64),
-        numbers.integers(0, 1 << 16, 30 + draw(st.integers(0, 3))).astype(np.uint16),
+        numbers.integers(0, 1 << 16, (logs, 30 + draw(st.integers(0, 3)))).astype(np.uint16),
         np.array(looks),
         np.array(kept, np.int64),
         numbers.integers(0, 256, (*shape, len(kept))).astype(np.uint8),
@@ -49,6 +55,7 @@ def experiments(draw: Any) -> Experiment:
         numbers.integers(0, 17, (len(looks) if control else 0, 2)),
         name,
         claim | ({"step": draw(st.integers(1, 60))} if "step" in claim else {}),
+        draw(st.sampled_from(["score", "player_x"])),
     )
 
 
@@ -67,6 +74,7 @@ def bundles(draw: Any) -> Bundle:
         np.sort(numbers.choice(TOTAL, KNOWN, False)).astype(np.int32),
         draw(st.integers(1, 60)),
         (draw(st.integers(1, 640)), draw(st.integers(1, 480))),
+        draw(st.booleans()),
         numbers.integers(0, 1 << 16, (2, FRAMES)).astype(np.uint16),
         tuple(draw(st.lists(experiments(), max_size=4))),
     )
@@ -98,14 +106,14 @@ def example() -> Bundle:
     ram = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
     seen = Experiment(
         0, 5, np.zeros(TOTAL, np.uint8), np.array([[-1, -1], [3, 4]]), np.array([1, 2]),
-        np.zeros(9, np.uint16), np.array([5, 7, 9]), np.array([1, 2, 50]), ram,
+        np.zeros((1, 9), np.uint16), np.array([5, 7, 9]), np.array([1, 2, 50]), ram,
         np.zeros((2, 3), np.uint64), np.zeros((0, 2), np.int64), "added",
         {"before": 0, "written": 34, "points": 10, "settled": 0, "unit": 1, "look": 1, "shown": 44},
     )  # fmt: skip
     return Bundle(
         "0" * 40, "fbneo", "1", (Span("SYSTEM_RAM", 0, TOTAL),), 0, ("WAIT:60",),
         np.zeros(TOTAL, np.uint8), "0" * 40, np.arange(TOTAL, dtype=np.int32),
-        12, (2, 2), np.zeros((1, 9), np.uint16), (seen,),
+        12, (2, 2), False, np.zeros((1, 9), np.uint16), (seen,),
     )  # fmt: skip
 
 
@@ -128,7 +136,7 @@ def test_a_damaged_file_is_one_line_or_still_a_bundle(
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": np.array(2)},
+        {"format": np.array(1)},
         {"kinds": np.array(["added", "film"])},
         {"kinds": np.array(["joint"])},
         {"claims": np.array(["[1, 2]"])},
@@ -169,7 +177,8 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_claim_needs_what_shows_it() -> None:
     seen = example().experiments[0]
-    for change in ({"kind": "film"}, {"claim": seen.claim | {"look": 3}}, {"kind": "gone"}):
+    wrong = {"kind": "digits"}, {"kind": "steered"}, {"kind": "gone"}, {"kind": "film"}
+    for change in (*wrong, {"claim": seen.claim | {"look": 3}}):
         with pytest.raises(ValueError, match="cannot show"):
             replace(example(), experiments=(replace(seen, **change),))
 

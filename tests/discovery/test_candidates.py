@@ -15,6 +15,7 @@ from retrokit.discovery.candidates import (
     behaviour,
     by_behaviour,
     describe,
+    goes_on,
     pack,
     place,
     values_of,
@@ -120,6 +121,31 @@ def test_a_clock_in_every_episode_is_still_a_clock() -> None:
     ticking = series(*((25 * n, n) for n in range(1, 15)), episodes=4)
     assert behaviour(ticking, 0).clock
     assert describe(behaviour(ticking, 0))["clock"] is True
+
+
+def test_a_distance_is_a_clock_whose_pace_changes() -> None:
+    """Enduro's odometer: the faster the car, the sooner the next one."""
+    gaps = np.concatenate([np.linspace(40, 10, 15), np.linspace(10, 40, 15)]).astype(int)
+    driven = series(*((int(at), n) for n, at in enumerate(np.cumsum(gaps), 1)), episodes=2)
+    assert behaviour(driven, 0).clock
+    rng = np.random.default_rng(3)
+    hits = np.cumsum(rng.exponential(25, 30).astype(int) + 1)
+    scored = series(*((int(at), n) for n, at in enumerate(hits, 1)), episodes=2)
+    assert not behaviour(scored, 0).clock and behaviour(scored, 0).like_a_score
+
+
+@pytest.mark.parametrize(("tenths", "long"), [(True, True), (False, False)])
+def test_a_number_that_rises_by_a_carry_goes_on(tenths: bool, long: bool) -> None:
+    """0x29 0x28 without the low nibble of 0x28: a distance without its tenths."""
+    miles = np.arange(1200) // 10 if tenths else np.arange(1200) // 10 // 7 * 7
+    low = (miles % 10 | (miles // 10 % 10) << 4).astype(np.uint8)
+    ram = np.stack([low, (miles // 100).astype(np.uint8)], axis=-1)[None]
+    recording = Recording(
+        b"", np.zeros((1, 1200), np.uint16), ram, np.zeros(2, np.uint8),
+        np.arange(2, dtype=np.int32), ["lively"], 12, [[]],
+    )  # fmt: skip
+    upper = miles[None] // 10 if tenths else miles[None]
+    assert goes_on(recording, upper, (1, 0)) is long
 
 
 def test_what_ticks_in_some_games_only_is_no_clock() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from retrokit.buttons import DIRECTIONS, MASKS
-from retrokit.content import identify
 from retrokit.core import Core
 from retrokit.discovery.actions import useful_buttons
 from retrokit.discovery.control import (
@@ -18,7 +17,6 @@ from retrokit.discovery.control import (
     STEERED,
     controls,
     divergence,
-    forgets_paddle,
     futures,
     gone,
     measure_control,
@@ -27,9 +25,7 @@ from retrokit.discovery.control import (
     steering,
     variety,
 )
-from retrokit.errors import CoreNotFound
 from retrokit.integration import parse_start
-from retrokit.systems import core_for, package_folder
 
 MODE = 4  # of all fake games
 TITLE, PLAY, DYING, OVER, DEMO = range(5)  # tests/cores/arena.h
@@ -148,25 +144,6 @@ def test_each_look_of_a_replay_is_measured(arena_state: tuple[Core, bytes]) -> N
     assert seen == [(1, 0), (0, 0)]
     (variety_, steers), *_ = controls(core, state, log, [5], None)
     assert variety_ >= PLAY_LATER and steers == 1
-
-
-@pytest.mark.parametrize(("game", "paddle"), [("breakout", True), ("ms_pacman", False)])
-def test_stella_forgets_a_paddle(game: str, paddle: bool) -> None:
-    """What was pressed before a restore shows after it; a joystick is in the savestate."""
-    folder = package_folder("ale-py", "*/roms/*.bin")
-    if folder is None:
-        pytest.skip("needs the extra 'atari'")
-    try:
-        found = core_for("atari2600")
-    except CoreNotFound as error:
-        pytest.skip(str(error))
-    with Core.open(found, identify(folder / f"{game}.bin")) as core:
-        state = state_after(core, "WAIT:60", "START:6", "WAIT:60", "B:6", "WAIT:20")
-        assert forgets_paddle(core, state) is paddle
-
-
-def test_other_cores_keep_all_in_a_savestate(core: Core, play: bytes) -> None:
-    assert not forgets_paddle(core, play)
 
 
 def test_divergence_leaves_out_copies_of_the_input(core: Core, open_fake: Open) -> None:
