@@ -258,13 +258,23 @@ int rk_save(rk_host *host, uint8_t *state, size_t size) {
     return saved ? 1 : rk_fail("retro_serialize returned false");
 }
 
-int rk_restore(rk_host *host, const uint8_t *state, size_t size) {
-    if (!host->loaded) return rk_fail("nothing is loaded");
+static bool unserialize(rk_host *host, const uint8_t *state, size_t size) {
     memset(host->buttons, 0, sizeof host->buttons); /* a button held through a load stays stuck */
     host->fresh = false, host->stale = true;
     rk_enter(host, CALL_UNSERIALIZE);
     bool restored = host->retro.unserialize(state, size);
     rk_leave(host);
+    return restored;
+}
+
+int rk_restore(rk_host *host, const uint8_t *state, size_t size) {
+    if (!host->loaded) return rk_fail("nothing is loaded");
+    bool restored = unserialize(host, state, size);
+    if (restored && !host->settled) { /* what a savestate lacks a frame sets: Enduro on Stella */
+        host->settled = true;
+        rk_step(host, false);
+        restored = unserialize(host, state, size);
+    }
     return restored ? 1 : rk_fail("retro_unserialize returned false");
 }
 

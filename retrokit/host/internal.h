@@ -74,6 +74,7 @@ struct rk_host {
     bool keep;
     bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
     uint32_t warm_frames;
+    bool settled; /* a frame has run from a savestate */
     uint8_t *picture; /* rows of width pixels, no padding, in the format of the time */
     size_t picture_bytes;
     int picture_format;
