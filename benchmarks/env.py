@@ -37,6 +37,7 @@ SLICE_S = 0.4  # of retrokit; others take longer over the same steps
 AV = (9, 8)  # what retrokit answers on seen and on unseen frames
 SCALE = (1, 2, 4, 8, 16, 32)
 STABLE = {"ms_pacman": "MsPacman-Atari2600-v0", "airstriker": "Airstriker-Genesis-v0"}
+OWN = {"airstriker": HERE / "airstriker.yaml"}  # the search's own finds only the score's last byte
 OURS = ("retrokit", "retrokit_workers", "retrokit_av")
 ATARI = ("ale_async", "ale_vector", "envpool", "ale_bare")
 # Contender → what retrokit's steps must be at least, as a multiple of its.
@@ -367,7 +368,8 @@ def main() -> int:
                 continue
             folder = Path(top) / game
             folder.mkdir()
-            setup = Setup(str(find_integration(game)), str(content), str(find_core(core).path), str(folder),
+            integration = OWN.get(game) or find_integration(game)
+            setup = Setup(str(integration), str(content), str(find_core(core).path), str(folder),
                           given.envs, threads, STABLE.get(game, ""))  # fmt: skip
             print(f"{game} on {core} …", file=sys.stderr, flush=True)
             names = [
