@@ -59,9 +59,7 @@ def retrokit(setup: Setup, **more: Any) -> Any:
     """Ours: threads in one process."""
     from retrokit import RetroVectorEnv
 
-    return RetroVectorEnv(
-        setup.game, setup.envs, content=setup.content, core=setup.core, **more
-    )
+    return RetroVectorEnv(setup.game, setup.envs, content=setup.content, core=setup.core, **more)
 
 
 def retrokit_threads(setup: Setup) -> Any:
@@ -227,7 +225,6 @@ def ale_bare(setup: Setup) -> Any:
     actions = ale.getMinimalActionSet()
 
     class Bare:
-        num_envs = 1
         single_action_space = type("space", (), {"n": len(actions)})
 
         def reset(self) -> None:
@@ -265,12 +262,12 @@ def checksums(envs: Any, seen: Any) -> str:
     return f"{zlib.adler32(np.ascontiguousarray(seen).tobytes())} {ram or '-'}"
 
 
-def serve(envs: Any, lines: Any, out: Any) -> None:
+def serve(envs: Any, count: int, lines: Any, out: Any) -> None:
     """Answer lines until they end."""
     single = getattr(envs, "single_action_space", None) or envs.action_space
     log = action_log(int(single.n))
     rows = [
-        np.array([log[(t + lane * 31) % LOG] for lane in range(envs.num_envs)], np.int32)
+        np.array([log[(t + lane * 31) % LOG] for lane in range(count)], np.int32)
         for t in range(LOG)
     ]
     seen: Any = None
@@ -299,7 +296,7 @@ def main() -> None:
     setup = Setup(**json.loads(sys.stdin.readline()))
     envs = CONTENDERS[sys.argv[1]](setup)
     print("ready", file=out)
-    serve(envs, sys.stdin, out)
+    serve(envs, setup.envs, sys.stdin, out)
     if hasattr(envs, "processes"):
         envs.close(terminate=True)
     os._exit(0)  # cores die in their exit handlers
