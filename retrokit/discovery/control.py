@@ -132,7 +132,7 @@ def _distinct(core: Core, state: bytes, kind: Kind, frames: int, count: int, see
     return len(np.unique(core.branch(state, logs, [logs.shape[1]], hashes=True).hashes))
 
 
-def steering(core: Core, state: bytes, kind: Kind = "directions") -> int:
+def steering(core: Core, state: bytes, kind: Kind = "directions", *, homed: bool = False) -> int:
     """Return how many pixels the buttons decide, whatever the luck.
 
     A demo whose luck is stirred by the input port differs from future to future without obeying:
@@ -144,12 +144,13 @@ def steering(core: Core, state: bytes, kind: Kind = "directions") -> int:
         core: The core; where it stands afterwards is undefined.
         state: The savestate to start each future from.
         kind: What is pressed; ``both`` counts as directions.
+        homed: It is known that there is a paddle whose place a savestate forgets.
     """
     core.load(state)
     core.run(1)
     size = core.frame_size
-    decided = _decided(core, state, kind, size, 30, 0)
-    if not decided and forgets_paddle(core, state):
+    decided = 0 if homed else _decided(core, state, kind, size, 30, 0)
+    if not decided and (homed or forgets_paddle(core, state)):
         # Drive it to one end before each future, and hold long enough for the other end.
         decided = _decided(core, state, kind, size, 60, 1)
     return decided
@@ -178,7 +179,7 @@ def forgets_paddle(core: Core, state: bytes) -> bool:
 def _decided(
     core: Core, state: bytes, kind: Kind, size: tuple[int, int], held: int, homing: int
 ) -> int:
-    starts, release = 6, 4
+    starts, release = 4 if homing else 6, 4
     masks = [0, MASKS["B"], MASKS["A"]] if kind == "fire" else list(_STICK[1:])
     frames = starts + held + release
     logs = np.full((len(masks), starts, 1 + homing, frames), MASKS["UP"] | MASKS["LEFT"], np.uint16)
@@ -308,6 +309,7 @@ class Control(NamedTuple):
     variety: int
     steers: bool
     kind: Kind = "directions"
+    homed: bool = False  # by a paddle whose place a savestate forgets
 
 
 def measure_control(core: Core, kind: Kind = "directions") -> Control:
@@ -315,8 +317,9 @@ def measure_control(core: Core, kind: Kind = "directions") -> Control:
     state = core.save()
     seen = quick_variety(core, state, kind)
     steers = seen > GONE and steering(core, state, kind) > 0
+    homed = steers and forgets_paddle(core, state)
     core.load(state)
-    return Control(seen, steers, kind)
+    return Control(seen, steers, kind, homed)
 
 
 def gone(core: Core, before: Control) -> bool:
@@ -324,7 +327,7 @@ def gone(core: Core, before: Control) -> bool:
     state = core.save()
     lost = variety(core, state, before.kind, enough=GONE + 1) <= GONE
     if not lost and before.steers:
-        lost = steering(core, state, before.kind) == 0
+        lost = steering(core, state, before.kind, homed=before.homed) == 0
     core.load(state)
     return lost
 

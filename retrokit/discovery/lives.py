@@ -103,6 +103,7 @@ def find_lives(
     exclude: Sequence[int] = (),
     report: Callable[[float], None] = lambda share: None,
     tried: set[Field] | None = None,
+    most: int = TRIED,
 ) -> Lives | None:
     """Find the lives counter.
 
@@ -111,16 +112,16 @@ def find_lives(
         exclude: Offsets that hold something else.
         report: Called with the share that is finished.
         tried: Fields that earlier recordings of this game ruled out; those tried here are added.
+        most: How many are tried.
 
     Returns:
-        The proved counter; else the likeliest suspect, graded ``unproved``; None without suspects.
+        The proved counter; else the likeliest suspect, ``unproved``; None without suspects.
     """
-    tried = set() if tried is None else tried
-    found = suspects(prober.recording, exclude)
-    untried = [suspect for suspect in found if suspect.field not in tried][:TRIED]
+    found, tried = suspects(prober.recording, exclude), set() if tried is None else tried
+    untried = [suspect for suspect in found if suspect.field not in tried][:most]
+    tried |= {suspect.field for suspect in untried}
     for number, suspect in enumerate(untried):
         report(number / len(untried))
-        tried.add(suspect.field)
         for moment in tries(prober, suspect, MOST_LOSSES if number < 2 else 1):
             if is_clock(prober, suspect.field, moment):
                 continue

@@ -25,7 +25,7 @@ from .ends import play_ends
 from .fact import Fact
 from .grade import known_rises
 from .hint import agreeing, find, named
-from .lives import Lives, find_lives
+from .lives import TRIED, Lives, find_lives
 from .more import find_more
 from .poke import Prober
 from .record import Recording, join, record
@@ -49,6 +49,7 @@ LIVES = "finding lives and game over"
 START_LIMIT_S = 300.0  # a start that is not found in this time is asked for with --start
 ROUNDS = 3  # recordings, each of other seeds, before "nothing scored"
 LIVES_ROUNDS = 2  # of them, before no lives are proved
+FEW_TRIED = 2  # candidates for lives in a recording that is made for them alone
 
 
 def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> Answer:
@@ -214,8 +215,8 @@ class _Hunt:
         candidates: list[Candidate] = []
         lives: Lives | None = None
         tried: set[Field] = set()
-        ends: NDArray[np.int64] | None = None
-        scored = False
+        ends = np.zeros(0, np.int64)
+        scored = proved = False
         for turn in range(ROUNDS):
             clock = self._enter("record", "playing at random")
             first = turn * EPISODES
@@ -238,15 +239,23 @@ class _Hunt:
                 known=known if len(known) else None,
                 every=0 if recording is None else recording.every,
             )
+            known_play = recording
             recording = more if recording is None else join(recording, more)
             self._spend("record", clock)
             size = self._picture_size(start.state)
             prober = Prober(self.core, recording, size, self.witness)
             clock = self._enter("lives", LIVES)
-            if lives is None or lives.grade != "proved":
-                lives = find_lives(prober, (), lambda share: self._report(LIVES, share), tried)
+            if not proved:
+                most = FEW_TRIED if scored else TRIED
+                share = partial(self._report, LIVES)
+                lives = find_lives(prober, (), share, tried, most)
+                proved = lives is not None and lives.grade == "proved"
+            if scored and not proved and known_play is not None:
+                recording = known_play  # what was played for lives alone was in vain
+                prober.recording = recording.ending(ends)
+                self._spend("lives", clock)
+                break
             # A demo scores in the same bytes, so nothing counts once a game is over.
-            proved = lives is not None and lives.grade == "proved"
             ends = play_ends(prober, lives, ends)
             prober.recording = recording.ending(ends)
             self._spend("lives", clock)
