@@ -91,7 +91,11 @@ def measure(
             sums = [running[name].ask("sum").split() for name in OURS if name in running]
             same &= all(len(set(part) - {"-"}) == 1 for part in zip(*sums, strict=True))
     total = rounds * steps * setup.envs
-    return {"rates": rates, "cpu": {name: total / max(used[name], 0.01) for name in turns}, "same": same}
+    return {
+        "rates": rates,
+        "cpu": {name: total / max(used[name], 0.01) for name in turns},
+        "same": same,
+    }
 
 
 def judge(raw: Result) -> Result:

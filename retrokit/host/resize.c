@@ -7,23 +7,31 @@ struct end { uint32_t whole, part; };
 
 /* Room of one picture: the input rows of two output rows, summed; both rows in one number, the
  * second in its upper half; and their running totals. */
-struct room { float *sums[2]; uint64_t *both, *totals, *wholes; struct end *ends; };
+struct room { uint32_t *sums; uint64_t *both, *totals, *wholes; struct end *ends; };
 
-/* Sum the input rows that an output row covers; `left` is what is left of the first one. */
-INLINE const uint8_t *sum_rows(const uint8_t *in, size_t n, uint32_t h, uint32_t oh, uint32_t *left,
-                               float *sums) {
-    for (uint32_t want = h; want;) {
-        const uint32_t take = *left < want ? *left : want;
-        const float weight = (float)take; /* sums below 2^24: exact */
-        if (want == h)
-            for (size_t i = 0; i < n; i++) sums[i] = in[i] * weight;
-        else
-            for (size_t i = 0; i < n; i++) sums[i] += in[i] * weight;
-        want -= take, *left -= take;
-        if (!*left) in += n, *left = oh;
+/* Sum the input rows that an output row covers; `left` is what is left of the first one. Twice: in 16
+ * bits where they hold the sum of a column, and in 32. */
+#define SUM_ROWS(NAME, TYPE)                                                                       \
+    INLINE const uint8_t *NAME(const uint8_t *in, size_t n, uint32_t h, uint32_t oh, uint32_t *left, \
+                               TYPE *sums) {                                                       \
+        for (uint32_t want = h; want;) {                                                           \
+            const uint32_t take = *left < want ? *left : want;                                     \
+            const TYPE weight = (TYPE)take;                                                        \
+            if (want == h)                                                                         \
+                for (size_t i = 0; i < n; i++) sums[i] = (TYPE)(in[i] * weight);                   \
+            else                                                                                   \
+                for (size_t i = 0; i < n; i++) sums[i] = (TYPE)(sums[i] + in[i] * weight);         \
+            want -= take, *left -= take;                                                           \
+            if (!*left) in += n, *left = oh;                                                       \
+        }                                                                                          \
+        return in;                                                                                 \
     }
-    return in;
-}
+SUM_ROWS(sum_rows_16, uint16_t)
+SUM_ROWS(sum_rows_32, uint32_t)
+
+/* One row, or two as halves of one number. */
+#define PACK(SUMS) \
+    for (size_t i = 0; i < n; i++) both[i] = rows == 2 ? (uint64_t)SUMS[n + i] << 32 | SUMS[i] : SUMS[i]
 
 /* From the lower halves of sums to pixels. */
 INLINE void mean(const uint64_t *sums, uint32_t ow, double share, uint8_t *out, uint32_t channels) {
@@ -43,13 +51,14 @@ INLINE void resize_by(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, u
     uint32_t left = oh;
     for (uint32_t oy = 0, rows; oy < oh; oy += rows, out += row * rows) {
         rows = halves && oy + 1 < oh ? 2 : 1;
-        for (uint32_t r = 0; r < rows; r++) in = sum_rows(in, n, h, oh, &left, room->sums[r]);
-        const float *first = room->sums[0], *second = room->sums[1];
-        if (rows == 2)
-            for (size_t i = 0; i < n; i++)
-                both[i] = (uint64_t)(uint32_t)(int32_t)second[i] << 32 | (uint32_t)(int32_t)first[i];
-        else
-            for (size_t i = 0; i < n; i++) both[i] = (uint32_t)(int32_t)first[i];
+        if (h <= UINT16_MAX / 255) {
+            uint16_t *sums = (uint16_t *)room->sums;
+            for (uint32_t r = 0; r < rows; r++) in = sum_rows_16(in, n, h, oh, &left, sums + r * n);
+            PACK(sums);
+        } else {
+            for (uint32_t r = 0; r < rows; r++) in = sum_rows_32(in, n, h, oh, &left, room->sums + r * n);
+            PACK(room->sums);
+        }
         for (uint32_t c = 0; c < channels; c++) {
             uint64_t total = 0, before = 0;
             for (size_t i = c; i < n; i += channels) totals[i + channels] = total += both[i];
@@ -84,12 +93,12 @@ int rk_resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t 
               uint32_t oh, int channels) {
     const size_t n = ((size_t)w + 1) * (size_t)channels; /* one more: the last ends at its edge */
     uint64_t *block = rk_grow(host->sums, &host->sums_bytes,
-                              n * 2 * (sizeof *block + sizeof(float)) + ow * (sizeof *block + sizeof(struct end)));
+                              n * 2 * (sizeof *block + sizeof(uint32_t)) + ow * (sizeof *block + sizeof(struct end)));
     if (!block) return rk_fail("out of memory for a %u x %u picture", ow, oh);
     host->sums = block;
     struct end *ends = (struct end *)(block + 2 * n + ow);
-    float *sums = (float *)(ends + ow);
-    const struct room room = {{sums, sums + n}, block, block + n, block + 2 * n, ends};
+    uint32_t *sums = (uint32_t *)(ends + ow);
+    const struct room room = {sums, block, block + n, block + 2 * n, ends};
     for (uint32_t ox = 0; ox < ow; ox++) {
         uint64_t end = (uint64_t)(ox + 1) * w;
         ends[ox] = (struct end){(uint32_t)(end / ow), (uint32_t)(end % ow)};
