@@ -300,6 +300,19 @@ def test_record_checks_what_it_writes_to(open_fake: Open) -> None:
         core.record(np.zeros((2, 2), np.uint16))
 
 
+def test_the_first_restore_runs_like_any_other(open_fake: Open) -> None:
+    """Enduro on Stella: what no savestate holds is set by a frame after the first restore."""
+    core = open_fake("first_restore")
+    core.run(3)
+    state = core.save()
+    seen = []
+    for _ in range(2):
+        core.load(state)
+        core.run(2)
+        seen.append(int(core.memory["SYSTEM_RAM"][0]))
+    assert seen == [5, 5]
+
+
 def test_branch_is_load_poke_and_run(open_fake: Open) -> None:
     core = open_fake("counter")
     core.run(20, B)

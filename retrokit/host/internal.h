@@ -83,6 +83,7 @@ struct rk_host {
     bool keep;
     bool fresh, stale; /* fresh: the picture is of the present frame; stale: of another past */
     uint32_t warm_frames;
+    bool settled; /* a frame has run from a savestate */
     uint8_t *picture; /* rows of width pixels, no padding, in the format of the time */
     size_t picture_bytes;
     int picture_format;
@@ -105,6 +106,8 @@ void rk_leave(rk_host *host);
 int rk_fail(const char *format, ...);
 void *rk_grow(void *block, size_t *have, size_t want);
 
+/* image.c */
+void *rk_private_image(const char *so, const char *temp_dir);
 /* environment.c */
 bool rk_environment(unsigned command, void *data);
 void rk_free_environment(rk_host *host);
