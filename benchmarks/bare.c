@@ -1,5 +1,6 @@
 /* The fastest host there can be: empty callbacks around retro_run. What a host costs is measured
- * against it. Speaks the protocol of contenders.py: one line in, one line out. */
+ * against it. Speaks the protocol of contenders.py: one line in, one line out. `load FILE` restores a
+ * savestate. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,12 @@
 #include <unistd.h>
 #include "libretro.h"
 
+#ifndef BATCH
 #define BATCH 60
+#endif
+#ifndef CLOCK
+#define CLOCK CLOCK_PROCESS_CPUTIME_ID
+#endif
 
 static char **options; /* key, value, key, value, …, NULL: the answers retrokit gives */
 static char directories[2][4096];
@@ -117,7 +123,7 @@ int main(int count, char **args) {
     void (*run)(void) = (void (*)(void))dlsym(core, "retro_run");
 
     fprintf(out, "ready\n"), fflush(out);
-    char line[64];
+    char line[4200];
     for (size_t batches_run = 0; fgets(line, sizeof line, stdin); fflush(out)) {
         if (!strcmp(line, "ram\n")) {
             size_t size = ((size_t (*)(unsigned))dlsym(core, "retro_get_memory_size"))(2);
@@ -125,8 +131,16 @@ int main(int count, char **args) {
             fprintf(out, "%u\n", checksum(ram, ram ? size : 0));
             continue;
         }
+        if (!strncmp(line, "load ", 5)) {
+            line[strcspn(line, "\n")] = 0;
+            struct game_info saved = content(line + 5, false);
+            bool (*restore)(const void *, size_t) = (bool (*)(const void *, size_t))dlsym(core, "retro_unserialize");
+            fprintf(out, "%s\n", saved.data && restore(saved.data, saved.size) ? "loaded" : "refused");
+            free((void *)saved.data);
+            continue;
+        }
         struct timespec begin, end;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+        clock_gettime(CLOCK, &begin);
         for (long batches = atol(line); batches > 0; batches--) {
             buttons = masks[batches_run++ % n_masks];
             for (int frame = 1; frame <= BATCH; frame++) {
@@ -134,7 +148,7 @@ int main(int count, char **args) {
                 run();
             }
         }
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+        clock_gettime(CLOCK, &end);
         fprintf(out, "%.9f\n", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
     }
     _exit(0); /* cores die in their exit handlers */

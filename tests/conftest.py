@@ -57,7 +57,7 @@ def fake_core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., FoundCo
     ) -> FoundCore:
         given = [f"-D{key}={value}" for key, value in defines.items()]
         path = folder / f"{'_'.join([name, *given])}_libretro.so"
-        rest = sources / "fake.c" if "RAM_BYTES" in defines else base
+        rest = sources / "fake.c" if {"RAM_BYTES", "HEIGHT"} & set(defines) else base
         command = [
             *gcc,
             *given,

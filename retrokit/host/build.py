@@ -8,7 +8,7 @@ import cffi
 
 HERE = Path(__file__).parent
 SOURCES = (
-    "host.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c",
+    "host.c", "image.c", "environment.c", "video.c", "memory.c", "count.c", "branch.c",
     "resize.c", "program.c", "lane.c", "observe.c", "pool.c",
 )  # fmt: skip
 PUBLIC = ("host.h", "lane.h")

@@ -1,15 +1,12 @@
-/* One core instance: its private image, its life, its frames and savestates. */
+/* One core instance: its life, its frames and savestates. */
 #define _GNU_SOURCE
 #include "internal.h"
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,33 +78,6 @@ static int16_t input_state(unsigned port, unsigned device, unsigned index, unsig
     return id < 16 ? host->buttons[port] >> id & 1 : 0;
 }
 
-/* Cores keep their state in globals, so every instance gets an image of its own: a copy under a
- * name never used before (the loader compares device and inode), unlinked once it is mapped. */
-static int copy_image(const char *so, const char *temp_dir, char *path) {
-    int in = open(so, O_RDONLY | O_CLOEXEC);
-    if (in < 0) return rk_fail("cannot read %s: %s", so, strerror(errno));
-    snprintf(path, PATH_BYTES, "%s/retrokit-core-XXXXXX", temp_dir);
-    int out = mkostemp(path, O_CLOEXEC);
-    if (out < 0) return close(in), rk_fail("cannot write in %s: %s", temp_dir, strerror(errno));
-    struct stat st;
-    off_t left = fstat(in, &st) ? -1 : st.st_size;
-    while (left > 0) {
-        ssize_t n = copy_file_range(in, NULL, out, NULL, (size_t)left, 0);
-        if (n <= 0) {
-            char block[1 << 15];
-            n = read(in, block, sizeof block);
-            if (n > 0 && write(out, block, (size_t)n) != n) n = -1;
-        }
-        if (n <= 0) break;
-        left -= n;
-    }
-    int failed = errno;
-    close(in), close(out);
-    if (!left) return 1;
-    unlink(path);
-    return rk_fail("cannot copy %s to %s: %s", so, temp_dir, strerror(failed));
-}
-
 static int bind_symbols(rk_host *host) {
     struct { void *slot; const char *name; } symbols[] = {
 #define SYMBOL(name) {&host->retro.name, "retro_" #name}
@@ -157,14 +127,10 @@ rk_host *rk_open(const char *so, int private_copy, const char *temp_dir, const c
     snprintf(host->system_dir, PATH_BYTES, "%s", system_dir);
     snprintf(host->save_dir, PATH_BYTES, "%s", save_dir);
     rk_set_av(host, 9, 8);
-    char image[PATH_BYTES];
-    snprintf(image, sizeof image, "%s", so);
-    if (private_copy && !copy_image(so, temp_dir, image)) return free(host), NULL;
     rk_enter(host, CALL_DLOPEN);
-    host->image = dlopen(image, RTLD_NOW | RTLD_LOCAL);
+    host->image = private_copy ? rk_private_image(so, temp_dir) : dlopen(so, RTLD_NOW | RTLD_LOCAL);
     rk_leave(host);
-    if (!host->image) rk_fail("%s", dlerror());
-    if (private_copy) unlink(image);
+    if (!host->image && !private_copy) rk_fail("%s", dlerror());
     if (!host->image || !bind_symbols(host)) {
         if (host->image) dlclose(host->image);
         rk_current = NULL;

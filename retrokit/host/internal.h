@@ -97,6 +97,8 @@ void rk_leave(rk_host *host);
 int rk_fail(const char *format, ...);
 void *rk_grow(void *block, size_t *have, size_t want);
 
+/* image.c */
+void *rk_private_image(const char *so, const char *temp_dir);
 /* environment.c */
 bool rk_environment(unsigned command, void *data);
 void rk_free_environment(rk_host *host);

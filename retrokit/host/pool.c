@@ -38,14 +38,16 @@ static void relax(void) {
 #endif
 }
 
-/* Take one lane after the other, first those that this thread had before (their memory is near),
- * then what the others have not come to. */
+/* Take one lane after the other, first those that this thread had before, to and fro: the last of a
+ * job is the first of the next, while its memory is near. Then what the others have not come to. */
 static void take_part(struct pool *pool, int number) {
     rk_lanes *lanes = pool->lanes;
     const uint32_t job = atomic_load(&pool->job);
     const int first = (int)((long)lanes->count * number / pool->threads);
+    const int own = (int)((long)lanes->count * (number + 1) / pool->threads) - first;
     for (int k = 0; k < lanes->count; k++) {
-        struct lane *lane = &lanes->lanes[(first + k) % lanes->count];
+        const int turn = job % 2 && k < own ? own - 1 - k : k;
+        struct lane *lane = &lanes->lanes[(first + turn) % lanes->count];
         uint32_t before = job - 1; /* a thread that comes late to a job must not take the next one's */
         if (!atomic_compare_exchange_strong(&lane->taken, &before, job)) continue;
         rk_lane_work(lanes, lane);

@@ -13,7 +13,9 @@
 #define RAM_BYTES 5120
 #endif
 #define WIDTH 64
+#ifndef HEIGHT
 #define HEIGHT 48
+#endif
 
 struct game { /* the whole state of the counter game */
     uint8_t ram[RAM_BYTES]; /* 0-3 frames, 4-7 points of button B, 8 buttons of port 0 (low byte) */

@@ -37,6 +37,19 @@ def test_private_copies_share_nothing(fake_core, fake_content) -> None:
     assert sandbox.run(play_twice, *given, False) == [30, 30]  # why private copies
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_private_copies_share_their_code(fake_core, open_fake: Open) -> None:
+    place = str(fake_core("counter").path)
+    with open_fake("counter") as first, open_fake("counter") as second:
+        maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+        code = [line for line in maps if "x" in line[1] and line[-1] == place]
+        assert len(code) == 2
+        assert not [line for line in maps if "x" in line[1] and "retrokit-core" in line[5]]
+        first.run(3)
+        second.run(4)
+        assert [int(core.read()[0]) for core in (first, second)] == [3, 4]
+
+
 def test_without_a_private_copy_init_runs_twice_in_one_image(fake_core, fake_content) -> None:
     given = fake_core("one_init"), fake_content()
     assert sandbox.run(play_twice, *given, True) == [10, 20]

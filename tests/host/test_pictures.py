@@ -69,6 +69,15 @@ def test_resizing_is_exact(open_fake: Open, size: tuple[int, int], grey: bool) -
     assert np.abs(small - area(whole, size)).max() <= 0.5 + 1e-6
 
 
+@pytest.mark.parametrize("grey", [False, True])
+def test_resizing_tall_pictures_is_exact(open_fake: Open, grey: bool) -> None:
+    core = open_fake("counter", HEIGHT=300)  # a column's sum needs more than 16 bits
+    core.run(5)
+    whole, small = core.frame(grey=grey), core.frame((41, 84), grey=grey)
+    assert whole.shape[:2] == (300, 64)
+    assert np.abs(small - area(whole, (41, 84))).max() <= 0.5 + 1e-6
+
+
 def test_frames_are_copies(open_fake: Open) -> None:
     core = open_fake("counter")
     core.run()
