@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .candidates import Behaviour, Candidate, Grade, values_of
+from .candidates import Behaviour, Candidate, Grade, pack, values_of
 from .chains import on_one_line
 from .film import film
 from .poke import BEFORE, Moment, Prober
@@ -142,6 +142,28 @@ def rank(found: list[Candidate]) -> list[Candidate]:
             candidate.grade = "likely"
             candidate.evidence["grade"] = "likely"
             candidate.evidence["note"] = "another counter on the screen is proved and weighs more"
+    return found
+
+
+def own_first(prober: Prober, found: list[Candidate]) -> list[Candidate]:
+    """Put the player's score before the rival's: it rises in play, and not where nobody plays."""
+    pair = found[:2]
+    if len(pair) < 2 or any(candidate.grade != "proved" for candidate in pair):
+        return found
+    core, recording = prober.core, prober.recording
+    core.load(recording.state)
+    idle = np.zeros(recording.buttons.shape[1], np.uint16)
+    kept = np.array([offset for candidate in pair for offset in candidate.offsets], np.int32)
+    ram, at, gains = core.record(idle, kept)[0], 0, []
+    for candidate in pair:
+        packed, width = pack(candidate.variable)
+        still = packed.decode({packed.region: ram[:, at : at + width]})
+        at += width
+        played = candidate.behaviour.rises / recording.episodes
+        gains.append(played - int((np.diff(np.asarray(still)) > 0).sum()))
+    if gains[1] > gains[0]:
+        found[:2] = pair[1], pair[0]
+        pair[0].evidence["note"] = pair[1].evidence.pop("note", RIVAL)
     return found
 
 

@@ -24,7 +24,7 @@ from .candidates import (
 from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variable
 from .drawn import drawn_digits
 from .film import film
-from .grade import MANY, answers_presses, counts_presses, grade, rank, weight
+from .grade import MANY, answers_presses, counts_presses, grade, own_first, rank, weight
 from .poke import LATE, LOOKS, Moment, Prober, Unit
 from .prove import (
     SMALL_RAM,
@@ -103,7 +103,7 @@ def find_score(
     known = {offset for candidate in found for offset in candidate.offsets}
     rest = [offset for offset in adders if offset not in known]
     listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
-    return rank(listed or alone(recording, spans, rest, UNSEEN))
+    return own_first(prober, rank(listed or alone(recording, spans, rest, UNSEEN)))
 
 
 def _is_long(candidate: Candidate) -> bool:

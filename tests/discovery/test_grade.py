@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from retrokit.buttons import MASKS
 from retrokit.discovery.candidates import Behaviour, Candidate, Grade, behaviour, values_of
-from retrokit.discovery.grade import counts_presses, grade, known_rises, rank, weight
+from retrokit.discovery.grade import counts_presses, grade, known_rises, own_first, rank, weight
 from retrokit.discovery.prove import Proof
 from retrokit.discovery.screen import Cell, Line
 from retrokit.values import Variable
@@ -180,6 +181,22 @@ def test_the_other_player_has_a_score_too(
     assert (first, second) == (ours, theirs) and first.grade == "proved"
     assert second.grade == ("proved" if rival else "likely")
     assert ("other player" in second.evidence["note"]) is rival
+
+
+@pytest.mark.parametrize(("idle", "swapped"), [(True, True), (False, False)])
+def test_the_players_own_score_comes_first(idle: bool, swapped: bool) -> None:
+    """The rival scores whoever plays, and more than a random player does."""
+    theirs = graded("proved", 2, 2, (2,), BOX)
+    ours = graded("proved", 1, 1, (1,), replace(BOX, left=160, right=165))
+    theirs.behaviour, ours.behaviour = replace(POINT, rises=40), POINT
+    ram = np.zeros((100, 2), np.uint8)
+    ram[:, 0] = np.arange(100) // 10 if idle else 0
+    core = SimpleNamespace(load=lambda state: None, record=lambda log, kept: (ram, None))
+    recording = SimpleNamespace(state=b"", buttons=np.zeros((5, 100), np.uint16), episodes=5)
+    prober: Any = SimpleNamespace(core=core, recording=recording)
+    first, second = own_first(prober, rank([theirs, ours]))
+    assert (first is ours) is swapped
+    assert "other player" in second.evidence["note"] and "note" not in first.evidence
 
 
 POINT = Behaviour(8, 0, 0, (1,), (), 0.99, False, 0, 3, 5)
