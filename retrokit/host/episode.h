@@ -5,8 +5,8 @@
 #include "internal.h"
 #include "lane.h"
 
-/* A frame cut and converted, not yet turned or resized. */
-struct seen { uint8_t *pixels; size_t bytes; uint32_t width, height; };
+/* A frame cut and converted; unless it is `fit` to be observed not yet turned or resized. */
+struct seen { uint8_t *pixels; size_t bytes; uint32_t width, height; bool fit; };
 
 struct lane {
     rk_host *host;

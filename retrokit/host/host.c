@@ -201,8 +201,7 @@ void rk_close(rk_host *host) {
     rk_leave(host);
     rk_current = NULL;
     rk_free_environment(host);
-    free(host->content), free(host->picture), free(host->whole), free(host->small), free(host->sums);
-    free(host->scratch), free(host->previous), free(host->state);
+    free(host->content), free(host->picture), free(host->scratch), free(host->previous), free(host->state);
     free(host);
 }
 
@@ -246,6 +245,7 @@ int rk_restore(rk_host *host, const uint8_t *state, size_t size) {
 
 int rk_step(rk_host *host, bool see) {
     /* The first frames are all kept: they tell whether the core repeats frames. */
+    host->asked = see;
     host->capture = see || host->capture_always || host->warm_frames < WARM_FRAMES;
     host->av = host->capture ? host->av_seen : host->av_unseen;
     host->warm_frames++;

@@ -85,7 +85,7 @@ struct rk_host {
     struct frame_time frame_time;
     uint16_t buttons[PORTS];
     int av, av_seen, av_unseen;
-    bool capture, capture_always;
+    bool asked, capture, capture_always; /* asked: somebody wants the present frame's picture */
     /* Takes pictures straight from the core, without a copy; with `keep` one is made all the same. */
     void (*sink)(void *of, const uint8_t *pixels, size_t pitch);
     void *sink_of;
@@ -97,10 +97,6 @@ struct rk_host {
     size_t picture_bytes;
     int picture_format;
     uint32_t width, height;
-    uint8_t *whole, *small; /* the picture converted; resized and not yet turned */
-    size_t whole_bytes, small_bytes;
-    uint64_t *sums; /* of rk_resize */
-    size_t sums_bytes;
     int selected[REGIONS], n_selected;
     uint64_t selected_size[REGIONS];
     uint8_t *scratch, *previous; /* the selected regions in one piece: a copy; at the frame before */
@@ -116,6 +112,9 @@ void rk_leave(rk_host *host);
 int rk_fail(const char *format, ...);
 void *rk_grow(void *block, size_t *have, size_t want);
 
+/* scratch.c */
+enum scratch { SCRATCH_WHOLE, SCRATCH_SMALL, SCRATCH_SUMS, SCRATCHES };
+void *rk_scratch(enum scratch which, size_t bytes);
 /* image.c */
 void *rk_private_image(const char *so, const char *temp_dir);
 /* environment.c */
@@ -128,11 +127,11 @@ void rk_picture_565(rk_host *host, uint16_t *out, uint32_t width, uint32_t heigh
 struct part { uint32_t x, y, width, height; };
 void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part part, int channels,
                 uint8_t *out);
-int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
+int rk_fit(const rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
            uint32_t height, int channels);
 /* resize.c */
-int rk_resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow,
-              uint32_t oh, int channels);
+int rk_resize(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
+              int channels);
 /* memory.c */
 uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size);
 int rk_gather(rk_host *host, uint8_t *ram);

@@ -19,19 +19,27 @@ static struct part uncut(const rk_host *host, const rk_plan *plan) {
     return (struct part){left, top, host->width - left - right, host->height - top - bottom};
 }
 
-/* The core's picture, as it comes: converted, and not copied before. */
+/* The core's picture, as it comes: converted, and not copied before. Where it is the one to observe it
+ * is made fit at once, and only that is kept. */
 void rk_lane_sink(void *of, const uint8_t *pixels, size_t pitch) {
     struct lane *lane = of;
     const rk_plan *plan = &lane->lanes->plan;
-    struct part part = uncut(lane->host, plan);
-    size_t bytes = (size_t)part.width * part.height * plan->channels;
+    const struct part part = uncut(lane->host, plan);
+    const int channels = (int)plan->channels, format = lane->host->info.pixel_format;
     struct seen *seen = &lane->last;
-    uint8_t *more = rk_grow(seen->pixels, &seen->bytes, bytes);
+    const bool fit = lane->host->asked && !plan->last_two;
+    const size_t whole = (size_t)part.width * part.height * plan->channels;
+    const size_t bytes = fit ? (size_t)plan->width * plan->height * plan->channels : whole;
+    uint8_t *more = rk_grow(seen->pixels, &seen->bytes, bytes), *first = more;
     seen->width = seen->height = 0;
     if (!more) return;
     seen->pixels = more;
-    seen->width = part.width, seen->height = part.height;
-    rk_convert(pixels, lane->host->info.pixel_format, (uint32_t)pitch, part, (int)plan->channels, more);
+    if (fit) first = rk_scratch(SCRATCH_WHOLE, whole);
+    if (!first) return;
+    rk_convert(pixels, format, (uint32_t)pitch, part, channels, first);
+    if (fit && !rk_fit(lane->host, first, part.width, part.height, more, plan->width, plan->height, channels))
+        return;
+    seen->width = part.width, seen->height = part.height, seen->fit = fit;
 }
 
 /* Keep the frame before the last; the last may repeat it, and then nothing comes. */
@@ -54,6 +62,7 @@ static int draw(rk_lanes *lanes, struct lane *lane, bool two, uint8_t *out) {
         brighter(earlier->pixels, last->pixels, (size_t)last->width * last->height * plan->channels);
         last = earlier;
     }
+    if (last->fit) return memcpy(out, last->pixels, (size_t)plan->width * plan->height * plan->channels), 1;
     return rk_fit(lane->host, last->pixels, last->width, last->height, out, plan->width,
                   plan->height, (int)plan->channels);
 }

@@ -89,13 +89,12 @@ WIDE static void rgb(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, ui
     resize_by(in, w, h, out, ow, oh, 3, room);
 }
 
-int rk_resize(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow,
-              uint32_t oh, int channels) {
+int rk_resize(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
+              int channels) {
     const size_t n = ((size_t)w + 1) * (size_t)channels; /* one more: the last ends at its edge */
-    uint64_t *block = rk_grow(host->sums, &host->sums_bytes,
-                              n * 2 * (sizeof *block + sizeof(uint32_t)) + ow * (sizeof *block + sizeof(struct end)));
+    uint64_t *block = rk_scratch(
+        SCRATCH_SUMS, n * 2 * (sizeof *block + sizeof(uint32_t)) + ow * (sizeof *block + sizeof(struct end)));
     if (!block) return rk_fail("out of memory for a %u x %u picture", ow, oh);
-    host->sums = block;
     struct end *ends = (struct end *)(block + 2 * n + ow);
     uint32_t *sums = (uint32_t *)(ends + ow);
     const struct room room = {sums, block, block + n, block + 2 * n, ends};

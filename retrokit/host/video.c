@@ -119,7 +119,7 @@ INLINE void turn_by(int rotation, const uint8_t *in, uint32_t w, uint32_t h, uin
 
 /* Resize a converted picture and turn it, in this order: only the small one is walked across its
  * rows. `width` and `height` are those of the upright result. */
-int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
+int rk_fit(const rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
            uint32_t height, int channels) {
     int rotation = host->info.rotation;
     uint32_t ow = rotation % 180 ? height : width, oh = rotation % 180 ? width : height;
@@ -129,11 +129,10 @@ int rk_fit(rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *ou
     } else {
         uint8_t *room = out;
         if (rotation) {
-            room = rk_grow(host->small, &host->small_bytes, small);
+            room = rk_scratch(SCRATCH_SMALL, small);
             if (!room) return rk_fail("out of memory for a %u x %u picture", ow, oh);
-            host->small = room;
         }
-        if (!rk_resize(host, in, w, h, room, ow, oh, channels)) return 0;
+        if (!rk_resize(in, w, h, room, ow, oh, channels)) return 0;
         in = room;
     }
     if (rotation && channels == 1) turn_by(rotation, in, ow, oh, out, 1);
@@ -149,9 +148,8 @@ int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int c
     const bool plain = !host->info.rotation && w == width && h == height;
     uint8_t *whole = out;
     if (!plain) {
-        whole = rk_grow(host->whole, &host->whole_bytes, (size_t)w * h * (size_t)channels);
+        whole = rk_scratch(SCRATCH_WHOLE, (size_t)w * h * (size_t)channels);
         if (!whole) return rk_fail("out of memory for a %u x %u picture", w, h);
-        host->whole = whole;
     }
     rk_convert(host->picture, host->picture_format, w, all, channels, whole);
     return plain || rk_fit(host, whole, w, h, out, width, height, channels);
