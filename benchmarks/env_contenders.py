@@ -80,22 +80,6 @@ def retrokit_av(setup: Setup) -> Any:
     return envs
 
 
-class Warp:
-    """What SB3's wrappers do to a picture, without the wrappers: grey, then 84x84 by area."""
-
-    def __init__(self) -> None:
-        """Keep OpenCV to one thread: the processes are as many as the environments."""
-        import cv2
-
-        cv2.setNumThreads(1)
-        self.cv2 = cv2
-
-    def __call__(self, picture: Any) -> Any:
-        """Return the picture that is observed."""
-        grey = self.cv2.cvtColor(picture, self.cv2.COLOR_RGB2GRAY)
-        return self.cv2.resize(grey, (SIZE, SIZE), interpolation=self.cv2.INTER_AREA)
-
-
 def stable_game(setup: Setup) -> str:
     """Return the name of a game of stable-retro whose ROM is ours; its data is stable-retro's."""
     from stable_retro.data import Integrations, get_file_path
@@ -114,35 +98,60 @@ def stable_game(setup: Setup) -> str:
     return name
 
 
-def one_stable(setup: Setup) -> Any:
-    """One environment of stable-retro, wrapped, started as ours is."""
-    import gymnasium
+def plain_stable(setup: Setup) -> tuple[Any, list[Any]]:
+    """Return stable-retro's environment, started as ours is, and what our actions are there."""
     import stable_retro
-    from gymnasium.wrappers import FrameStackObservation
 
     from retrokit.integration import Integration
 
     integration = Integration.load(setup.game)
-    inner = stable_retro.make(
+    env = stable_retro.make(
         stable_game(setup),
         state=stable_retro.State.NONE,
         inttype=stable_retro.data.Integrations.CUSTOM_ONLY,
         use_restricted_actions=stable_retro.Actions.ALL,
         render_mode="rgb_array",
     )
-    bits = np.arange(inner.num_buttons)
+    bits = np.arange(env.num_buttons)
     for mask in integration.start_frames().tolist():
-        inner.em.set_button_mask((mask >> bits & 1).astype(np.uint8), 0)
-        inner.em.step()
-    inner.initial_state = inner.em.get_state()
-    buttons = [(mask >> bits & 1).astype(np.uint8) for mask in integration.action_masks().tolist()]
-    warp = Warp()
+        env.em.set_button_mask((mask >> bits & 1).astype(np.uint8), 0)
+        env.em.step()
+    env.initial_state = env.em.get_state()
+    masks = integration.action_masks().tolist()
+    return env, [(mask >> bits & 1).astype(np.uint8) for mask in masks]
 
-    class Skip(gymnasium.Wrapper[Any, Any, Any, Any]):
+
+def wrapped_stable(setup: Setup) -> Any:
+    """One environment of stable-retro behind Gymnasium's wrappers."""
+    import cv2
+    from gymnasium import spaces, wrappers
+
+    cv2.setNumThreads(1)  # the processes are as many as the environments
+    env, buttons = plain_stable(setup)
+    env = wrappers.MaxAndSkipObservation(env, SKIP)
+    env = wrappers.GrayscaleObservation(env)
+    env = wrappers.ResizeObservation(env, (SIZE, SIZE))
+    env = wrappers.FrameStackObservation(env, STACK)
+    return wrappers.TransformAction(env, buttons.__getitem__, spaces.Discrete(len(buttons)))
+
+
+def lean_stable(setup: Setup) -> Any:
+    """One environment of stable-retro with as little around it as we could think of."""
+    import cv2
+    import gymnasium
+
+    cv2.setNumThreads(1)
+    inner, buttons = plain_stable(setup)
+
+    class Lean(gymnasium.Wrapper[Any, Any, Any, Any]):
         def __init__(self, env: Any) -> None:
             super().__init__(env)
             self.observation_space = gymnasium.spaces.Box(0, 255, (SIZE, SIZE), np.uint8)
             self.action_space = gymnasium.spaces.Discrete(len(buttons))
+
+        def small(self, picture: Any) -> Any:
+            grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+            return cv2.resize(grey, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
 
         def step(self, action: Any) -> Any:
             total, done = 0.0, False
@@ -151,28 +160,33 @@ def one_stable(setup: Setup) -> Any:
                 total += float(reward)
                 if done or cut:
                     break
-            return warp(seen), total, done, cut, info
+            return self.small(seen), total, done, cut, info
 
         def reset(self, **given: Any) -> Any:
             seen, info = self.env.reset(**given)
-            return warp(seen), info
+            return self.small(seen), info
 
-    return FrameStackObservation(Skip(inner), STACK)
+    return gymnasium.wrappers.FrameStackObservation(Lean(inner), STACK)
 
 
-def stable_retro(setup: Setup) -> Any:
+def stable_retro(setup: Setup, one: Callable[[Setup], Any] = wrapped_stable) -> Any:
     """stable-retro, a process an environment: it allows one in each."""
     from gymnasium.vector import AsyncVectorEnv
 
     stable_game(setup)  # made once
-    return AsyncVectorEnv([functools.partial(one_stable, setup)] * setup.envs)
+    return AsyncVectorEnv([functools.partial(one, setup)] * setup.envs)
+
+
+def stable_retro_lean(setup: Setup) -> Any:
+    """The same with the leanest wrappers."""
+    return stable_retro(setup, lean_stable)
 
 
 def stable_retro_one(setup: Setup) -> Any:
-    """One environment of stable-retro in this process."""
+    """One environment of stable-retro in this process, the leanest."""
     from gymnasium.vector import SyncVectorEnv
 
-    return SyncVectorEnv([functools.partial(one_stable, setup)])
+    return SyncVectorEnv([functools.partial(lean_stable, setup)])
 
 
 def one_ale() -> Any:
@@ -245,6 +259,7 @@ CONTENDERS: dict[str, Callable[[Setup], Any]] = {
     "retrokit_workers": retrokit_workers,
     "retrokit_av": retrokit_av,
     "stable_retro": stable_retro,
+    "stable_retro_lean": stable_retro_lean,
     "stable_retro_one": stable_retro_one,
     "ale_async": ale_async,
     "ale_vector": ale_vector,
