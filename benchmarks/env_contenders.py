@@ -255,10 +255,11 @@ CONTENDERS: dict[str, Callable[[Setup], Any]] = {
 
 def checksums(envs: Any, seen: Any) -> str:
     """Return checksums of the last observations and, where cores are at hand, of their memory."""
-    cores = envs.lanes.cores if hasattr(envs, "lanes") else ()
+    cores = getattr(getattr(envs, "lanes", None), "cores", ())
     ram = 0
     for core in cores:
-        ram = zlib.adler32(core.memory["SYSTEM_RAM"].tobytes(), ram)
+        if "SYSTEM_RAM" in core.memory:
+            ram = zlib.adler32(core.memory["SYSTEM_RAM"].tobytes(), ram)
     return f"{zlib.adler32(np.ascontiguousarray(seen).tobytes())} {ram or '-'}"
 
 
@@ -299,6 +300,8 @@ def main() -> None:
     serve(envs, setup.envs, sys.stdin, out)
     if hasattr(envs, "processes"):
         envs.close(terminate=True)
+    elif hasattr(envs, "lanes"):
+        envs.close()
     os._exit(0)  # cores die in their exit handlers
 
 
