@@ -81,14 +81,23 @@ def test_mistakes_are_told_at_once(arcade: None, run: Run, args: list[str], said
     assert set(json.loads(out)) == {"error"}
 
 
-@pytest.mark.parametrize("option", ["--out", "--record"])
-def test_existing_files_are_kept(arcade: None, run: Run, tmp_path: Path, option: str) -> None:
-    (tmp_path / "mine").write_text("by hand")
-    code, _, err = run("burrow", option, "mine")
-    assert code == 2 and f"mine is kept; wanted a new file. Give --force or another {option}" in err
-    assert (tmp_path / "mine").read_text() == "by hand"
+@pytest.mark.parametrize(("option", "name"), [("--out", "mine"), ("--record", "mine.npz")])
+def test_existing_files_are_kept(
+    arcade: None, run: Run, tmp_path: Path, option: str, name: str
+) -> None:
+    (tmp_path / name).write_text("by hand")
+    code, _, err = run("burrow", option, name)
+    wanted = f"{name} is kept; wanted a new file. Give --force or another {option}"
+    assert code == 2 and wanted in err
+    assert (tmp_path / name).read_text() == "by hand"
     (tmp_path / "burrow.yaml").touch()
     assert run("burrow")[0] == 2
+
+
+def test_a_recording_has_its_suffix(arcade: None, run: Run) -> None:
+    """Under another name it could not be opened again."""
+    code, _, err = run("burrow", "--record", "mine.rec")
+    assert code == 2 and "a name that ends in .npz" in err
 
 
 def test_the_game_itself_is_no_place_to_write(arcade: None, run: Run, tmp_path: Path) -> None:

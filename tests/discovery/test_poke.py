@@ -114,7 +114,7 @@ def test_a_unit_that_changes_in_the_event_is_drawn_once_it_rests(arena: Arena) -
     unit = Unit(SCORE, "low")
     wanted = plain.draw(unit, plain.events(SCORE)[0])[0]
     moment = late.events(SCORE)[0]
-    found, changes = late._draw(unit, moment, {})
+    found, changes = late._draw(unit, moment, {}, 0)
     assert changes and all(same_font(cell, wanted) < 4 for cell in found)  # digits of wrong names
     cell = late.draw(unit, moment)[0]
     assert (cell.right, same_font(cell, wanted)) == (wanted.right, 10)
