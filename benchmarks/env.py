@@ -179,18 +179,18 @@ def resets_in(contender: Contender, seconds: float) -> int:
 
 def main_table(results: dict[str, Result]) -> str:
     """Return a row for each game and contender."""
-    lines = [["game", "contender", "steps/s", "retrokit is … times that", "bar", "steps/CPU s",
-              "of its own bare loop"], ["---"] * 7]  # fmt: skip
+    heads = "game|contender|steps/s|retrokit over it|bar|steps/CPU s|retrokit over it|of own bare"
+    lines = [heads.split("|"), ["---"] * 8]
     for game, result in results.items():
-        speed = result["steps_per_second"]
+        speed, cpu = result["steps_per_second"], result["steps_per_cpu_second"]
         for name, rate in speed.items():
             q = result["retrokit_over"].get(name)
             shown = f"{q[1]:.3f} ({q[0]:.3f}–{q[2]:.3f})" if q else ""
             bar = f"≥ {BARS[name]:.2f}" if (game, name) in bars(results) else ""
+            over = f"{cpu['retrokit'] / cpu[name]:.2f}" if q else ""
             own = "ale_bare" if name in ATARI else "limit"
             share = f"{rate / speed[own]:.2f}" if own in speed else ""
-            cpu = f"{result['steps_per_cpu_second'][name]:,}"
-            lines.append([game, name, f"{rate:,}", shown, bar, cpu, share])
+            lines.append([game, name, f"{rate:,}", shown, bar, f"{cpu[name]:,}", over, share])
     return as_table(lines)
 
 
