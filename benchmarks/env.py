@@ -23,6 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import psx
 from env_contenders import SKIP, Setup
 from env_processes import (
     Bare,
@@ -36,6 +37,7 @@ from env_processes import (
 )
 from host import games, machine, quartiles
 
+from retrokit.errors import CoreNotFound
 from retrokit.load import find_integration
 from retrokit.systems import find_core
 
@@ -45,6 +47,7 @@ SLICE_S = 0.4  # of retrokit; others take longer over the same steps
 SCALE = (1, 2, 4, 8, 16, 32)
 STABLE = {"ms_pacman": "MsPacman-Atari2600-v0", "airstriker": "Airstriker-Genesis-v0"}
 OWN = {"airstriker": HERE / "airstriker.yaml"}  # the search's own finds only the score's last byte
+PSX = "made-up PlayStation"
 OURS = ("retrokit", "retrokit_workers", "retrokit_av")
 ATARI = ("ale_async", "ale_vector", "envpool", "ale_bare")
 # Contender → what retrokit's steps must be at least, as a multiple of its.
@@ -229,7 +232,6 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default {ROUNDS}")
     parser.add_argument("--slice", type=float, default=SLICE_S, help="seconds of a turn")
     parser.add_argument("--envs", type=int, default=8, help="default 8")
-    parser.add_argument("--only", nargs="*", help="only these contenders, beside retrokit")
     parser.add_argument("--no-scale", action="store_true", help="not for 1 to 32 environments")
     given = parser.parse_args()
     results: dict[str, Result] = {}
@@ -241,22 +243,24 @@ def main() -> int:
         include = HERE.parent / "retrokit" / "host"
         subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-std=gnu11", f"-I{include}", *defines,
                         str(HERE / "bare.c"), "-o", str(program), "-ldl"], check=True)  # fmt: skip
-        for game, (core, content) in games().items():
+        for game, (core, content, integration) in places(Path(top)).items():
             if given.games and game not in given.games:
                 continue
             folder = Path(top) / game
-            folder.mkdir()
-            integration = OWN.get(game) or find_integration(game)
-            setup = Setup(str(integration), str(content), str(find_core(core).path), str(folder),
-                          given.envs, threads, STABLE.get(game, ""))  # fmt: skip
+            folder.mkdir(exist_ok=True)
+            setup = Setup(
+                str(integration),
+                str(content),
+                str(find_core(core).path),
+                str(folder),
+                given.envs,
+                threads,
+                STABLE.get(game, ""),
+            )
             print(f"{game} on {core} …", file=sys.stderr, flush=True)
-            names = [
-                name
-                for name in contenders(game, core)
-                if given.only is None or name in given.only or name == "retrokit"
-            ]
+            names = contenders(game, core)
             results[game] = judge(measure(setup, names, program, given.rounds, given.slice))
-            if not given.no_scale:
+            if not given.no_scale and game != PSX:
                 scales[game] = scale(setup, max(3, given.rounds // 3), given.slice)
     print(f"{date.today()}, {machine()}, load {os.getloadavg()[0]:.1f}, {given.rounds} rounds, "
           f"{given.envs} environments on {threads} CPUs; ratios: median (quartiles)\n")  # fmt: skip
@@ -275,6 +279,24 @@ def main() -> int:
     if unlike:
         print(f"pictures or RAM of ours differ: {', '.join(unlike)}", file=sys.stderr)
     return int(bool(missed or unlike))
+
+
+def places(top: Path) -> dict[str, tuple[str, Path, Path]]:
+    """Return core, content and integration of each game that is here."""
+    out = {
+        game: (core, content, OWN.get(game) or find_integration(game))
+        for game, (core, content) in games().items()
+    }
+    try:
+        found = find_core("mednafen_psx")
+    except CoreNotFound as error:
+        print(f"no PlayStation: {error}", file=sys.stderr)
+        return out
+    folder = top / PSX
+    folder.mkdir()
+    os.environ["RETROKIT_SYSTEM"] = str(folder)  # the boot ROM's place, for the children too
+    integration, content = psx.make(folder, found)
+    return out | {PSX: (found.spec.name, content, integration)}
 
 
 def contenders(game: str, core: str) -> list[str]:

@@ -63,9 +63,10 @@ class Bare(Child):
         game = open_game(setup.game, setup.content, core=setup.core)
         masks = game.integration.action_masks().tolist()
         log = ",".join(str(masks[action]) for action in action_log(len(masks)))
+        system = os.environ.get("RETROKIT_SYSTEM") or str(folder / "system")
         # A file of its own, as each of retrokit's cores has.
         command = [str(program), shutil.copy(setup.core, folder), setup.content,
-                   str(folder / "system"), str(folder / "save"), log, *map(str, AV),
+                   system, str(folder / "save"), log, *map(str, AV),
                    *(part for option in options.items() for part in option)]  # fmt: skip
         super().__init__(command, {}, folder / "log")
         if not self.alive:

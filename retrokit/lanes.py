@@ -83,7 +83,9 @@ class Lanes:
             raise UserError(f"{count} cores of {game.found.spec.name} in one process", "one")
         try:
             states, regions, size = self._boot(options)
-            self._plan = Plan(game.integration, options, regions, size, autoreset, show)
+            in_place = "in_place" in game.found.spec.quirks
+            facts = game.integration, options, regions, size
+            self._plan = Plan(*facts, autoreset, show, in_place)
             self.names = self._plan.names
             self.batch = batch(self._plan.layout, count)
             self._open(states, min(count, threads or cpus()))

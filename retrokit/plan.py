@@ -29,6 +29,7 @@ class Plan:
         frame_size: Width and height of the game's own upright picture.
         autoreset: When a lane whose episode ended begins the next.
         show: Draw each step's last frame even where no picture is observed.
+        in_place: Read memory that only the savestate tells of where the core has it.
 
     Attributes:
         raw: The ``rk_plan``.
@@ -47,6 +48,7 @@ class Plan:
         frame_size: tuple[int, int],
         autoreset: Autoreset = "disabled",
         show: bool = False,
+        in_place: bool = False,
     ) -> None:
         self._kept: list[Any] = []
         program = Program(integration, {name: region.id for name, region in regions.items()})
@@ -93,6 +95,7 @@ class Plan:
             "clip": options.reward == "clip",
             "score": names.index("score"),
             "autoreset": AUTORESET.index(autoreset),
+            "in_place": in_place,
         } | dict(zip(("top", "bottom", "left", "right"), options.crop, strict=True))
         for field, value in plain.items():
             setattr(self.raw, field, value)

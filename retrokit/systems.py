@@ -60,6 +60,7 @@ QUIRKS = {
     "needs_bios": "refuses or crashes without its BIOS in the system directory",
     "true_on_refusal": "retro_load_game says true when it refused; SYSTEM_RAM of size 0 tells",
     "word_swapped": "the RAM of its 68000 systems has the bytes of each 16-bit word swapped",
+    "in_place": "the memory in its savestate lies in its own data, and is read there",
     "not_repeatable": "the same inputs give different runs",
 }
 """Every quirk ``cores.toml`` may name, and what it means."""

@@ -35,6 +35,15 @@ enum call {
 
 struct option { char *key, *value, *default_value, *values; };
 
+/* Where the bytes of the savestate that a game's facts name really are: live.c. */
+struct live {
+    bool wanted, moved;       /* moved: they were elsewhere since some look before this one */
+    uint64_t first, last;     /* of the bytes named */
+    const uint8_t *base;      /* the savestate's byte i is base[i], of those */
+    uint64_t size;
+    uint32_t looks, tried;
+};
+
 struct rk_host {
     void *image;
     struct {
@@ -97,6 +106,7 @@ struct rk_host {
     uint8_t *scratch, *previous; /* the selected regions in one piece: a copy; at the frame before */
     uint8_t *state;              /* for the savestate used as memory */
     size_t state_size;
+    struct live live;
 };
 
 extern __thread rk_host *rk_current;
@@ -128,6 +138,8 @@ uint8_t *rk_region_at(rk_host *host, int id, uint64_t *size);
 int rk_gather(rk_host *host, uint8_t *ram);
 const uint8_t *rk_look(rk_host *host);
 void rk_keep(const uint8_t *ram, const int32_t *kept, uint32_t n, uint8_t *out);
+/* live.c */
+const uint8_t *rk_live_state(rk_host *host, uint64_t *size);
 /* host.c */
 int rk_step(rk_host *host, bool see);
 void rk_press(rk_host *host, uint16_t buttons);

@@ -21,12 +21,15 @@ static bool draw_chance(struct lane *lane, double chance) {
 }
 
 /* The program's regions, as they are now: cores move their memory. The savestate, used as memory,
- * costs a serialisation each time, and so does nothing that is not asked for. */
+ * may cost a serialisation each time, and so does nothing that is not asked for. */
 static void look(rk_lanes *lanes, struct lane *lane, bool ruled) {
     const rk_program *program = &lanes->plan.program;
     if (ruled && !program->n_ops) return;
-    for (int32_t r = 0; r < program->n_regions; r++)
-        lane->views[r].data = rk_region_at(lane->host, program->regions[r], &lane->views[r].size);
+    for (int32_t r = 0; r < program->n_regions; r++) {
+        rk_view *view = &lane->views[r];
+        if (program->regions[r] == RK_SAVESTATE_REGION) view->data = rk_live_state(lane->host, &view->size);
+        else view->data = rk_region_at(lane->host, program->regions[r], &view->size);
+    }
 }
 
 /* Run a frame and say whether the game is over with it. */
@@ -201,7 +204,11 @@ static int work(rk_lanes *lanes, struct lane *lane) {
 
 void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
     lane->error[0] = 0;
-    if (!work(lanes, lane)) snprintf(lane->error, sizeof lane->error, "%s", rk_error());
+    bool done = work(lanes, lane);
+    if (lane->host->live.moved)
+        done = rk_fail("the core's memory moved: what was read of it in its last frames may be wrong");
+    lane->host->live.moved = false;
+    if (!done) snprintf(lane->error, sizeof lane->error, "%s", rk_error());
     const size_t variables = (size_t)lanes->plan.program.n_variables;
     memcpy(lanes->batch.values + (size_t)lane->row * variables, lane->values, variables * sizeof(int64_t));
 }

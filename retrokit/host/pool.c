@@ -123,12 +123,32 @@ int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *size
     return lanes->n_starts == count ? 1 : rk_fail("out of memory for %d savestates", count);
 }
 
+/* Which bytes of the savestate the program reads. */
+static struct live named(const rk_plan *plan) {
+    const rk_program *program = &plan->program;
+    struct live live = {.first = UINT64_MAX};
+    for (int32_t v = 0; v < program->n_variables; v++) {
+        const rk_part *part = program->parts + program->variables[v].first_part;
+        for (uint32_t p = 0; p < program->variables[v].n_parts; p++, part++) {
+            if (program->regions[part->region] != RK_SAVESTATE_REGION) continue;
+            for (uint32_t i = 0; i < part->n_addrs; i++) {
+                uint64_t addr = program->addrs[part->first_addr + i];
+                if (addr < live.first) live.first = addr;
+                if (addr > live.last) live.last = addr;
+                live.wanted = plan->in_place;
+            }
+        }
+    }
+    return live;
+}
+
 static bool open_lane(rk_lanes *lanes, struct lane *lane, rk_host *host, int row) {
     const rk_program *program = &lanes->plan.program;
     const size_t variables = (size_t)program->n_variables + 1;
     lane->lanes = lanes, lane->host = host, lane->row = row, lane->reset_due = true;
     host->sink = lanes->plan.channels ? rk_lane_sink : NULL, host->sink_of = lane;
     host->keep = lanes->plan.keep;
+    host->live = named(&lanes->plan);
     lane->values = calloc(variables, sizeof(int64_t));
     lane->gained = calloc(variables, sizeof(int64_t));
     lane->best = calloc(variables, sizeof(int64_t));
@@ -144,7 +164,7 @@ void rk_lanes_free(rk_lanes *lanes) {
         struct lane *lane = &lanes->lanes[i];
         free(lane->values), free(lane->gained), free(lane->best), free(lane->held);
         free(lane->views), free(lane->earlier.pixels), free(lane->last.pixels);
-        if (lane->host) lane->host->sink = NULL, lane->host->fresh = false;
+        if (lane->host) lane->host->sink = NULL, lane->host->fresh = false, lane->host->live = (struct live){0};
     }
     drop_starts(lanes);
     free(lanes->lanes), free(lanes->actions), free(lanes->asked), free(lanes->seeds);
