@@ -21,7 +21,8 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "options", "lanes", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
+RUN = {"run", "checkpoint", "metrics"}
+PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
@@ -61,7 +62,10 @@ ALLOWED: dict[str, set[str]] = {
     "vector": ENV | {"plan", "workers"},
     "movie": ENV,
     "policy": ENV,
-    "run": {"errors"},
+    "tfevents": set(),
+    "metrics": {"errors", "files", "tfevents"},
+    "checkpoint": {"errors", "files"},
+    "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},
     "discovery": PLAY | {"team"},
     "learning": PLAY,
