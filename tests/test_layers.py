@@ -75,6 +75,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": PLAY
     | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
     | {"views", "cluster"},
+    "__main__": {"cli"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {
