@@ -21,7 +21,8 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "options", "lanes", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
+RUN = {"run", "checkpoint", "metrics"}
+PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
@@ -64,7 +65,10 @@ ALLOWED: dict[str, set[str]] = {
     "vector": ENV | {"env_state", "movie", "plan", "workers"},
     "movie": ENV | {"lane_log", "sealed"},
     "policy": ENV,
-    "run": {"errors"},
+    "tfevents": set(),
+    "metrics": {"errors", "files", "tfevents"},
+    "checkpoint": {"errors", "files"},
+    "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},
     "discovery": PLAY | {"team"},
     "learning": PLAY,
@@ -74,6 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": PLAY
     | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
     | {"views", "cluster"},
+    "__main__": {"cli"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {
