@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -22,9 +22,10 @@ from ..errors import UserError
 from ..load import Game
 from ..metrics import EVALUATIONS
 from ..options import EnvOptions
-from ..policy import Decision, Policy, RandomPlay, rows_of
+from ..policy import Decision, Policy, rows_of
 from ..run import Run
 from ..vector import RetroVectorEnv
+from .players import RANDOM, Player
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 EPISODES = 15
 SEED = 10_000  # far from those of training, which count from the run's own
 BATCH = 16  # rows a policy is asked for at once: another size may round another way
-RANDOM = "random"
-Play = Literal["greedy", "sampled"]
 _DRAWS = 0x706C6179  # parts a policy's draws from the environment's of the same seed
 
 
@@ -55,52 +54,6 @@ class Episode:
     frames: int
     ended_by: str
     trace: str
-
-
-@dataclass(frozen=True)
-class Player:
-    """Who plays.
-
-    Attributes:
-        checkpoint: SHA-256 of its checkpoint, or ``random``.
-        step: Environment steps of training behind it; None for random play.
-        play: Takes the likeliest action, or draws.
-        load: Gives the policy, when it is needed.
-    """
-
-    checkpoint: str
-    step: int | None
-    play: Play
-    load: Callable[[], Policy]
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        return RANDOM if self.step is None else f"step {self.step:,} {self.play}"
-
-
-def random_player(game: Game) -> Player:
-    """Return random play over a game's action set."""
-    n_actions = len(game.integration.action_set)
-    return Player(RANDOM, None, "sampled", lambda: RandomPlay(n_actions))
-
-
-def whole_games(options: EnvOptions) -> EnvOptions:
-    """Return options that observe as in training, and count whole games in raw points."""
-    return replace(options, reward="raw", life_episodes=False, stall=None, stall_penalty=0.0)
-
-
-def options_of(config: Mapping[str, Any]) -> EnvOptions:
-    """Return the options of a run's environments from its ``config.json``, for evaluation.
-
-    Raises:
-        UserError: They are not options of this version.
-    """
-    given = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in config.get("env", {}).items()
-    }
-    return whole_games(EnvOptions.of(None, given))
 
 
 def play(
@@ -303,7 +256,7 @@ class Evaluator:
 
     def _film(self, envs: RetroVectorEnv, lane: int, row: Mapping[str, Any]) -> str | None:
         """Keep the movie of an episode that just ended; a crash leaves none."""
-        if self.run is None or row["ended_by"] == "crash" or not hasattr(envs, "movie"):
+        if self.run is None or row["ended_by"] == "crash":
             return None
         step = RANDOM if row["step"] is None else f"{row['step']:010d}-{row['play']}"
         path = Path("movies") / f"{step}-{row['seed']}.movie"

@@ -14,16 +14,15 @@ from retrokit.errors import UserError
 from retrokit.learning.evaluate import (
     BATCH,
     Evaluator,
-    Player,
     copies,
     decide,
     median_episode,
-    options_of,
     play,
-    random_player,
 )
+from retrokit.learning.players import Player, options_of, random_player
 from retrokit.learning.statistics import summarise
 from retrokit.load import Game
+from retrokit.movie import Movie
 from retrokit.options import EnvOptions
 from retrokit.policy import Decision, RandomPlay, choose
 from retrokit.run import Run
@@ -159,6 +158,18 @@ def test_nothing_is_played_twice(three: Three, run: Run) -> None:
             told.clear()
             evaluator.frame(who, 2, report=told.append)
             assert told[0] == 0
+
+
+def test_each_episode_leaves_its_movie(three: Three, run: Run) -> None:
+    with Evaluator(three(LENGTH=11), EnvOptions(**RAM, noops=6), run, num_envs=2) as evaluator:
+        frame = evaluator.frame(player(Always(1), step=5), 3)
+        random = evaluator.frame(random_player(evaluator.game), 1)
+    assert random["movie"].tolist() == ["movies/random-10000.movie"]
+    for row in frame.itertuples():
+        assert row.movie == f"movies/0000000005-greedy-{row.seed}.movie"
+        movie = Movie.load(run.path / row.movie)
+        assert movie.facts["seed"] == row.seed and movie.facts["trace"] == row.trace
+        assert len(movie.buttons) + movie.wait >= row.frames
 
 
 def test_what_ended_before_ctrl_c_is_kept(three: Three, run: Run) -> None:
