@@ -21,7 +21,7 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "options", "lanes", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
+PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album", "sound"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "savestate": {"errors"},
     "png": set(),
     "core": DATA | {"host", "savestate"},
+    "sound": {"host", "core"},
     "team": DATA | {"core"},
     "sandbox": DATA | {"host", "core"},
     "yaml_file": {"errors", "files"},
@@ -78,6 +79,9 @@ CONFINED = {
     "rich": {"cli"},
     "cffi": {"host"},
     "torch": {"learning"},
+    "av": {"views"},
+    "PIL": {"views"},
+    "pygame": {"views"},
     "fastapi": {"views"},
     "ray": {"cluster"},
     "redis": {"telemetry"},
