@@ -22,7 +22,7 @@ DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "options", "lanes", "env"}
 RUN = {"run", "checkpoint", "metrics"}
-PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album"}
+PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album", "sound"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "sealed": {"errors"},
     "png": set(),
     "core": DATA | {"host", "savestate"},
+    "sound": {"host", "core"},
     "team": DATA | {"core"},
     "sandbox": DATA | {"host", "core"},
     "yaml_file": {"errors", "files"},
@@ -86,6 +87,9 @@ CONFINED = {
     "rich": {"cli"},
     "cffi": {"host"},
     "torch": {"learning"},
+    "av": {"views"},
+    "PIL": {"views"},
+    "pygame": {"views"},
     "fastapi": {"views"},
     "ray": {"cluster"},
     "redis": {"telemetry"},
