@@ -14,7 +14,7 @@ stable-retro does around it was measured with 1.0.1:
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from .load import Game
 from .movie import Movie, identity, ram_hash
 from .systems import package_folder
 
+SUFFIX = ".bk2"
 WANTED = "a .bk2 that stable-retro or retrokit wrote"
 HEADER, LOG, STATE = "Header.txt", "Input Log.txt", "Core.bin"
 UNSEEN = 2  # frames that stable-retro runs after power-on without a row
@@ -62,6 +63,7 @@ PADS = {
     "sms": Pad("Sms", "B...UDLRA"),
     "gamegear": Pad("GameGear", "B..SUDLRA"),
 }
+LOST = {"atari2600": "RESET"}  # what starts a game and has no letter
 COLUMNS = {"S": "Start", "s": "Select", "M": "Mode", "U": "Up", "D": "Down", "L": "Left",
            "R": "Right", "l": "L", "r": "R"}  # fmt: skip
 
@@ -70,10 +72,10 @@ def pad_of(system: str) -> Pad:
     """Return a system's pad.
 
     Raises:
-        UserError: A ``.bk2`` of stable-retro cannot hold its buttons.
+        UserError: stable-retro does not know it.
     """
     if system not in PADS:
-        raise UserError(f"a game of {system}", ".bk2 is for " + " ".join(PADS))
+        raise UserError(f"a .bk2 of {system}", "one of " + " ".join(PADS))
     return PADS[system]
 
 
@@ -102,7 +104,7 @@ def read(path: Path, game: Game) -> Movie:
     if header.get("Platform") != pad.platform:
         found = f"{path} is of platform {header.get('Platform', 'unknown')}"
         raise UserError(found, f"{pad.platform}, the platform of {game.integration.game}")
-    buttons = _presses(path, log.splitlines(), pad)
+    buttons = presses(path, log.splitlines(), pad)
     if buttons[0].any():  # recorded from after the reset: its frame has no row
         buttons = np.concatenate([np.zeros_like(buttons[:1]), buttons])
     with game.open() as core:
@@ -123,8 +125,12 @@ def _headers(text: str) -> Iterator[tuple[str, str]]:
         yield key, value.strip()
 
 
-def _presses(path: Path, lines: Sequence[str], pad: Pad) -> NDArray[np.uint16]:
-    """Return uint16 [frames, players]."""
+def presses(path: Path, lines: Sequence[str], pad: Pad) -> NDArray[np.uint16]:
+    """Return the buttons of an input log, uint16 [frames, players].
+
+    Raises:
+        UserError: A row is not what it must be; names its line.
+    """
     bits = {letter: 1 << number for number, letter in enumerate(pad.letters) if letter != "."}
     rows: list[list[int]] = []
     for number, line in enumerate(lines, 1):
@@ -198,7 +204,9 @@ def write(movie: Movie, path: Path, open_core: Callable[[], Core]) -> bool:
         unseen = 0 if begun else UNSEEN
         problem = _unsaid(rows, unseen + 1, pad) or _tried(movie, rows, begun, open_core)
         if problem is None:
-            _write(path, _header(movie, pad, name), rows[unseen:], pad, body if begun else b"")
+            log = log_text(rows[unseen:], pad)
+            state = body if begun else b""
+            _write(path, {HEADER: _header(movie, pad, name), LOG: log, STATE: state})
             return not begun
     assert problem is not None  # a movie without a savestate begins at power-on
     raise problem
@@ -257,24 +265,22 @@ def _header(movie: Movie, pad: Pad, name: str) -> str:
     return "".join(f"{key} {value}\n" for key, value in facts.items())
 
 
-def _write(path: Path, header: str, rows: NDArray[np.uint16], pad: Pad, state: bytes) -> None:
+def log_text(rows: NDArray[np.uint16], pad: Pad) -> str:
+    """Return the input log of these buttons, uint16 [frames, players]."""
     letters = [(number, key) for number, key in enumerate(pad.letters) if key != "."]
-    columns = "".join(
-        f"P{port} {COLUMNS.get(key, key)}|" for port in range(1, rows.shape[1] + 1)
-        for _, key in letters
-    )  # fmt: skip
-    lines = [
-        "|..|" + "".join(
-            "".join(key if mask >> number & 1 else "." for number, key in letters) + "|"
-            for mask in masks
-        )
-        for masks in rows.tolist()
-    ]  # fmt: skip
-    parts = {HEADER: header, LOG: "\n".join(["[Input]", columns, *lines, "[/Input]"])}
+    names = [COLUMNS.get(key, key) for _, key in letters]
+    players = range(1, rows.shape[1] + 1)
+    lines = ["[Input]", "".join(f"P{player} {name}|" for player in players for name in names)]
+    for masks in rows.tolist():
+        pads = ["".join(k if mask >> n & 1 else "." for n, k in letters) for mask in masks]
+        lines.append("|..|" + "".join(f"{pad}|" for pad in pads))
+    return "\n".join([*lines, "[/Input]"])
+
+
+def _write(path: Path, parts: Mapping[str, str | bytes]) -> None:
     with whole_file(path, "the movie ") as file, zipfile.ZipFile(file, "w") as out:
-        for name, text in parts.items():
-            out.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-        out.writestr(zipfile.ZipInfo(STATE), state, zipfile.ZIP_DEFLATED)
+        for name, body in parts.items():
+            out.writestr(zipfile.ZipInfo(name), body, zipfile.ZIP_DEFLATED)
 
 
 def game_name(content: Content, name: str) -> str:
