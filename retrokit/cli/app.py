@@ -40,6 +40,9 @@ COMMANDS = {
     "ramsearch": Command("ramsearch", "ramsearch", "Find score, lives and game over in RAM."),
     "eval": Command("eval", "evaluate", "Play whole games with checkpoints, and at random."),
     "runs": Command("runs", "runs", "List training runs, their checkpoints and their numbers."),
+    "replay": Command(
+        "replay", "replay", "Replay a movie, and prove that it ends in the same RAM."
+    ),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
 }
 

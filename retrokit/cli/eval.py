@@ -113,11 +113,12 @@ def _jobs(what: Sequence[str]) -> list[Job]:
     for name in what:
         path = Path(name)
         if path.suffix == ".ckpt":
-            some, run = [look_at(path)], run_of(path)
-            if run is None:
+            some, lies_in = [look_at(path)], run_of(path)
+            if lies_in is None:
                 raise UserError(
                     f"{path} lies in no run", "a checkpoint in its run's folder: it has the game"
                 )
+            run = lies_in
         else:
             run = Run.find(name)
             some = checkpoints_of(run)

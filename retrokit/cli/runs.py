@@ -93,7 +93,7 @@ def _print_one(run: Run, json: bool) -> None:
     from pandas import DataFrame
 
     facts = _facts(run)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "step": one.step,
             "return": one.facts.get("return"),

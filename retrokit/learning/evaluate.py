@@ -228,7 +228,9 @@ class Evaluator:
         plain = range(seed, seed + episodes)
         if player.play == "sampled" or self.options.randomness not in _BEGINNINGS:
             return plain
-        envs, chosen, begun = self._open(episodes), [], set()
+        envs = self._open(episodes)
+        chosen: list[int] = []
+        begun: set[tuple[int, int]] = set()
         for first in range(seed, seed + _CANDIDATES * episodes, envs.num_envs):
             some = range(first, first + envs.num_envs)
             envs.reset(seed=list(some))
