@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from . import env_state
 from .env import (
     Playable,
     action_space,
@@ -29,6 +30,7 @@ from .env import (
 )
 from .errors import CoreStateError, UserError
 from .lanes import Lanes
+from .movie import Movie
 from .options import EnvOptions
 from .plan import Autoreset
 from .workers import Workers
@@ -244,6 +246,80 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
     def restarts(self) -> NDArray[np.int64]:
         """How often the core of each environment was started anew, int64 [num_envs]; a copy."""
         return self.lanes.restarts.copy()
+
+    # -- what was played -------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """Return all that going on from here depends on; see `restore`.
+
+        It is made of what was drawn and done since each game began, not of a core's savestates.
+
+        Raises:
+            UserError: An environment was never reset, or a step is under way.
+        """
+        self._check_idle()
+        return env_state.save(self.lanes)
+
+    def restore(self, state: bytes) -> Any:
+        """Bring all environments to where they were when ``state`` was called, here or elsewhere.
+
+        Each game is played again from its start. What follows is, byte for byte, what would have
+        followed there, with any number of threads and workers.
+
+        Args:
+            state: Of as many environments of the same game, core, options and autoreset mode.
+
+        Returns:
+            The observations, as the last step or reset returned them.
+
+        Raises:
+            UserError: It is damaged, or of other environments.
+            ReplayDiffers: A game came out differently.
+            CoreError: A core failed.
+        """
+        self._sent = False
+        env_state.restore(self.lanes, state)
+        self._begun[:] = True
+        return self._observations()
+
+    def log(self, row: int) -> tuple[int, NDArray[np.uint16]]:
+        """Return the start and the buttons of the game under way, or ended by the last step.
+
+        With SAME_STEP the step that ended a game has already begun the next.
+
+        Returns:
+            The number of the start state; uint16 [frames], RetroPad masks since it was restored.
+
+        Raises:
+            UserError: An environment was never reset, or a step is under way.
+        """
+        self._check_idle()
+        log = self.lanes.log(row)
+        return log.start, log.buttons
+
+    def movie(self, row: int, facts: Mapping[str, Any] | None = None) -> Movie:
+        """Return the movie of the game that `log` tells of, up to now.
+
+        Args:
+            row: The environment's.
+            facts: What else to keep in it, such as its seed and score.
+        """
+        self._check_idle()
+        lanes = self.lanes
+        return Movie.recorded(
+            self.game,
+            self.options,
+            lanes.info.version,
+            lanes.log(row),
+            lanes.ram(row),
+            {"frame_skip": self.options.skip} | dict(facts or {}),
+        )
+
+    def _check_idle(self) -> None:
+        if self._sent:
+            raise UserError("a step under way", "step_wait() first")
+        if not self._begun.all():
+            raise UserError("an environment without an episode", "reset() first")
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the cores."""

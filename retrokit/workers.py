@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .batch import Batch
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
+from .lane_log import LaneLog
 from .lanes import asked_for, cpus, lane_failed, warn_of
 from .load import Game
 from .options import EnvOptions
@@ -49,6 +50,7 @@ class Workers:
         batch: The arrays, written by `reset` and `wait`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         info: What the core says of itself.
+        seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew.
 
     Raises:
@@ -72,8 +74,8 @@ class Workers:
             found = f"{count} environments in {workers} processes on {threads} threads"
             raise UserError(found, "at least one of each")
         workers = min(workers, count)
-        self.game, self.count = game, count
-        self.restarts = np.zeros(count, np.int64)
+        self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
+        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         self.names: tuple[str, ...]
         self.info: CoreInfo
         self.batch: Batch
@@ -81,7 +83,6 @@ class Workers:
         self._share = Share(
             game, options, slice(0), count, max(1, (threads or cpus()) // workers), autoreset, show
         )
-        self._seeds = np.zeros(count, np.uint64)
         self._job: int | None = None
         self._pid = os.getpid()
         self._memory = os.memfd_create("retrokit-batch", os.MFD_CLOEXEC)
@@ -184,7 +185,7 @@ class Workers:
             asked[asked == 0] = INHERIT
             for row, seed in enumerate(seeds.tolist(), worker.rows.start):
                 if not seed:
-                    self._orders["seeds"][row] = _next_seed(self._seeds[row], self.restarts[row])
+                    self._orders["seeds"][row] = _next_seed(self.seeds[row], self.restarts[row])
             worker.order(RESET)
             worker.wait()
             if self._job == STEP:
@@ -240,7 +241,7 @@ class Workers:
         """Begin an episode in each lane, and wait for all; see `Lanes.reset`."""
         self._finish()
         asked, given, numbers = asked_for(self.count, lanes, seeds, starts)
-        np.copyto(self._seeds, given, where=given > 0)
+        np.copyto(self.seeds, given, where=given > 0)
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
@@ -272,6 +273,9 @@ class Workers:
             CoreError: A lane failed, or a worker was lost again and again.
         """
         self._finish()
+        self._raise_failed()
+
+    def _raise_failed(self) -> None:
         for worker in self._workers:
             if worker.failed:
                 lane, why = worker.failed
@@ -279,20 +283,57 @@ class Workers:
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""
+        picture: NDArray[np.uint8] = self._ask(lane, "frame")
+        return picture
+
+    def log(self, lane: int = 0) -> LaneLog:
+        """Return what a lane's game was so far; see `Lanes.log`."""
+        log: LaneLog = self._ask(lane, "log")
+        return log
+
+    def ram(self, lane: int = 0) -> NDArray[np.uint8]:
+        """Return a lane's memory as it is now; see `Lanes.ram`."""
+        ram: NDArray[np.uint8] = self._ask(lane, "ram")
+        return ram
+
+    def replay(self, logs: Sequence[LaneLog]) -> None:
+        """Play a game again in each lane, in all processes at once; see `Lanes.replay`."""
+        self._finish()
+        calls = (
+            lambda worker: self._send_call(worker, "play_again", logs[worker.rows]),
+            self._receive_call,
+        )
+        for phase in calls:
+            for worker in self._workers:
+                if worker.lost is None:
+                    self._survives(worker, phase)
+        for worker in self._workers:
+            if worker.lost:
+                raise worker.lost
+        self._raise_failed()
+
+    def _ask(self, lane: int, method: str) -> Any:
+        """Return what a method of ``Lanes`` tells of one lane."""
         self._finish()
         worker = next(worker for worker in self._workers if lane < worker.rows.stop)
-        pictures: list[NDArray[np.uint8]] = []
+        answers: list[Any] = []
 
         def ask(worker: Worker) -> None:
-            pictures.append(self._call(worker, "frame", lane - worker.rows.start))
+            answers.append(self._call(worker, method, lane - worker.rows.start))
 
         if not self._survives(worker, ask):
-            raise CoreError("the picture was lost with the core that drew it")
-        return pictures[0]
+            raise CoreError(f"environment {lane} was lost with its core")
+        return answers[0]
 
     def _call(self, worker: Worker, method: str, *arguments: object) -> Any:
+        self._send_call(worker, method, *arguments)
+        return self._receive_call(worker)
+
+    def _send_call(self, worker: Worker, method: str, *arguments: object) -> None:
         worker.send((method, arguments))
         worker.order(CALL)
+
+    def _receive_call(self, worker: Worker) -> Any:
         try:
             return worker.receive()
         finally:

@@ -189,6 +189,7 @@ class Candidate:
             "score_scale": v.scale,
             "score_base": v.base,
             "score_blank": v.blank,
+            "variable": v.to_dict(),  # all of it, as under ``variables`` in the file
             "grade": self.grade,
             "seen": [self.behaviour.lowest, self.behaviour.highest],
             "evidence": self.evidence,

@@ -98,6 +98,18 @@ typedef struct {
     int64_t *values, *final_values; /* [lanes][variables] */
 } rk_batch;
 
+#define RK_NEXT_LIFE -1 /* in place of an action: a reset that went on with the game */
+
+/* A lane's game since its savestate was restored: all it takes to play it again. */
+typedef struct {
+    int32_t known;                /* 0: none, as the core is new in the place of one that died */
+    int32_t chosen, start;        /* the number asked for, -1: drawn; the number it became */
+    uint64_t then, now;           /* the state of the generator, before the start was drawn and now */
+    uint64_t n_actions, n_frames;
+    int32_t *actions;             /* [n_actions] of the steps */
+    uint16_t *buttons;            /* [n_frames] */
+} rk_log;
+
 typedef struct rk_lanes rk_lanes;
 
 /* The parts of a program alone. */
@@ -120,6 +132,11 @@ int rk_lanes_step(rk_lanes *lanes, const int32_t *actions);
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts);
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */
 int rk_lanes_wait(rk_lanes *lanes);
+/* The log as it is, valid until the next job. */
+void rk_lane_log(rk_lanes *lanes, int lane, rk_log *log);
+/* Play a game again in each lane, and wait for all; 0, or a lane that failed, as above. What is not
+ * known goes on as after a core that died, from its row. */
+int rk_lanes_replay(rk_lanes *lanes, const rk_log *logs);
 const char *rk_lane_error(rk_lanes *lanes, int lane);
 /* The picture shown last, as rk_frame gives it; only where it is kept. */
 int rk_lane_frame_size(rk_lanes *lanes, int lane, uint32_t *width, uint32_t *height);

@@ -164,6 +164,7 @@ void rk_lanes_free(rk_lanes *lanes) {
         struct lane *lane = &lanes->lanes[i];
         free(lane->values), free(lane->gained), free(lane->best), free(lane->held);
         free(lane->views), free(lane->earlier.pixels), free(lane->last.pixels);
+        free(lane->log.actions), free(lane->log.buttons);
         if (lane->host) lane->host->sink = NULL, lane->host->fresh = false, lane->host->live = (struct live){0};
     }
     drop_starts(lanes);

@@ -166,3 +166,12 @@ def test_buttons_of_play(core: Core, play: bytes) -> None:
     assert len(found.action_set) <= 18
     pressed = {name for action in found.action_set for name in action}
     assert not pressed & set(found.harmful)
+
+
+@pytest.mark.parametrize("strikes", ["1", "held>>UP_KEY"], ids=["alone", "with a direction"])
+def test_fire_that_strikes_only_on_the_way_is_fire(open_fake: Open, strikes: str) -> None:
+    core = open_fake("arena_bcd", STRIKES=strikes)
+    state = state_after(core, "WAIT:2", "START:6", "WAIT:40")
+    found = useful_buttons(core, play_states(core, state))
+    assert found.fire == ["B"] and found.useful == [*DIRECTIONS, "B"]
+    assert ["LEFT", "B"] in found.action_set
