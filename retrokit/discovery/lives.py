@@ -129,6 +129,7 @@ def find_lives(
     """
     found, tried = suspects(prober.recording, exclude), set() if tried is None else tried
     tallies: list[tuple[Suspect, Tally]] = []
+    copies: set[Field | Tally] = set()
     number = 0
     for suspect in found:
         if suspect.field in tried or number == most:
@@ -139,7 +140,8 @@ def find_lives(
         if made_anew(prober, field.offset, suspect.losses[0]):
             tally = find_tally(prober, suspect)
             if tally is None:
-                continue  # a copy
+                copies.add(field)
+                continue
             field = tally
             tallies.append((suspect, tally))
         number += 1
@@ -156,7 +158,8 @@ def find_lives(
         return Lives(tally.offset, 0xFF, 0, True, start, last, False, "unproved", tally=tally)
     for best in found:
         bits = best.field
-        if bits.mask in PLAIN and not bits.codes:  # odd bits are worth nothing without proof
+        plain = bits.mask in PLAIN and not bits.codes  # odd bits are worth nothing without proof
+        if plain and bits not in copies:
             return Lives(
                 bits.offset, bits.mask, bits.shift, False, best.start, 0, False, "unproved"
             )
