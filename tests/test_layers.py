@@ -67,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
     "movie": ENV | {"lane_log", "sealed"},
     "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,
-    "metrics": {"errors", "files"},
+    "metrics": {"errors"},
     "checkpoint": {"errors", "files"},
     "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},

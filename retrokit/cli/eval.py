@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -59,6 +59,9 @@ def evaluate(
         Which, typer.Option(help="The likeliest action, drawn actions, or both, told apart.")
     ] = "both",
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = SEED,
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="Most frames of a game.  [as in training]")
+    ] = None,
     integration: Annotated[
         str | None, typer.Option(help="Random play alone of this integration; no run is needed.")
     ] = None,
@@ -84,7 +87,7 @@ def evaluate(
     judged: list[Judged] = []
     try:
         for job in jobs:
-            with _evaluator(job, integration, content, rom_dir or []) as evaluator:
+            with _evaluator(job, integration, content, rom_dir or [], frames) as evaluator:
                 _judge(evaluator, job, plays, episodes, seed, again, judged)
     except KeyboardInterrupt:
         if judged and not (json or csv):
@@ -128,7 +131,11 @@ def _jobs(what: Sequence[str]) -> list[Job]:
 
 
 def _evaluator(
-    job: Job, integration: str | None, content: Path | None, rom_dirs: Sequence[Path]
+    job: Job,
+    integration: str | None,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    frames: int | None,
 ) -> Evaluator:
     """Return what plays a job's games; episodes are kept where there is a run to keep them in."""
     if job.run is None:
@@ -143,6 +150,8 @@ def _evaluator(
     if run is not None and not os.access(run.path, os.W_OK):
         output.note(f"{run.path} cannot be written: episodes are not kept")
         run = None
+    if frames is not None:
+        options = replace(options, max_frames=frames)
     return Evaluator(game, options, run)
 
 
@@ -157,14 +166,19 @@ def _judge(
 ) -> None:
     """Play a job's episodes and add a result for each player that has all of them."""
     players = [random_player(evaluator.game)]
+    if job.run is not None and not job.checkpoints:
+        output.note(f"{job.run.name} has no checkpoint yet")
     for checkpoint in job.checkpoints:
         players += players_of(checkpoint, plays)
     game, total = evaluator.game.integration.game, episodes * len(players)
     with output.progress(f"{total:,} episodes of {game}", total) as advance:
         for number, player in enumerate(players):
 
-            def report(played: int, player: Player = player, number: int = number) -> None:
-                advance(number * episodes + played, f"{player.name}, {played} of {episodes}")
+            def report(
+                played: int, steps: int, player: Player = player, number: int = number
+            ) -> None:
+                word = f"{player.name}, {played} of {episodes}, {steps:,} steps"
+                advance(number * episodes + played, word)
 
             try:
                 frame = evaluator.frame(player, episodes, seed, again=again, report=report)
