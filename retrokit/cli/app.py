@@ -39,6 +39,7 @@ COMMANDS = {
     "probe-core": Command("probe_core", "probe_core", "Tell what a core is and does."),
     "ramsearch": Command("ramsearch", "ramsearch", "Find score, lives and game over in RAM."),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
+    "train": Command("train", "train", "Train an agent; go on with --resume."),
 }
 
 
