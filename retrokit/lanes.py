@@ -27,6 +27,8 @@ from .plan import Autoreset, Plan
 
 ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
+REST = int(lib.RK_REST)
+"""The action that leaves a lane as it is whose episode ended, where autoreset is disabled."""
 assert ffi.sizeof("rk_result") == RESULT.itemsize
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,6 @@ class Metrics:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "metrics.sqlite"
         self._folder = folder / "tensorboard"
-        self._open: sqlite3.Connection | None = None
         self._events: EventFile | None = None
         self._begin: int | None = None
 
@@ -63,14 +62,12 @@ class Metrics:
         names = list(dict.fromkeys(name for row in plain for name in row))
         columns = ", ".join(map(_quoted, names))
         marks = ", ".join("?" * len(names))
-        with self._telling("write"):
-            connection = self._connection()
-            with connection:
-                self._make(connection, table, plain, names)
-                connection.executemany(
-                    f"INSERT INTO {_quoted(table)} ({columns}) VALUES ({marks})",
-                    [[row.get(name) for name in names] for row in plain],
-                )
+        with self._connected("write") as connection:
+            self._make(connection, table, plain, names)
+            connection.executemany(
+                f"INSERT INTO {_quoted(table)} ({columns}) VALUES ({marks})",
+                [[row.get(name) for name in names] for row in plain],
+            )
         if table in _TRAINED:
             self._to_tensorboard(table, plain)
 
@@ -111,8 +108,7 @@ class Metrics:
 
         if not self.path.exists():
             return DataFrame()
-        with self._telling("read"):
-            connection = self._connection()
+        with self._connected("read") as connection:
             kinds = {
                 row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({_quoted(table)})")
             }
@@ -138,12 +134,10 @@ class Metrics:
         self._begin = step + 1
         if not self.path.exists():
             return
-        with self._telling("write"):
-            connection = self._connection()
-            with connection:
-                for table in _TRAINED:
-                    if connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchone():
-                        connection.execute(f"DELETE FROM {_quoted(table)} WHERE step > ?", [step])
+        with self._connected("write") as connection:
+            for table in _TRAINED:
+                if connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchone():
+                    connection.execute(f"DELETE FROM {_quoted(table)} WHERE step > ?", [step])
 
     def export(self, table: str, path: Path) -> None:
         """Write a table as CSV.
@@ -156,18 +150,17 @@ class Metrics:
             file.write(text.encode())
 
     def close(self) -> None:
-        """Close the files; closing twice is harmless, and the next use opens them again."""
-        connection, self._open = self._open, None
-        if connection is not None:
-            connection.close()
+        """Close TensorBoard's file; closing twice is harmless, and the next row begins another."""
         events, self._events = self._events, None
         if events is not None:
             events.close()
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self._open = sqlite3.connect(self.path, timeout=_WAIT)
-        return self._open
+    @contextmanager
+    def _connected(self, doing: str) -> Iterator[sqlite3.Connection]:
+        """Yield a connection in one transaction; opened each time, it knows no thread or fork."""
+        with self._telling(doing), closing(sqlite3.connect(self.path, timeout=_WAIT)) as connection:
+            with connection:
+                yield connection
 
     @contextmanager
     def _telling(self, doing: str, path: Path | None = None) -> Iterator[None]:

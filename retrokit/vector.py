@@ -29,7 +29,7 @@ from .env import (
     wrong_action,
 )
 from .errors import CoreStateError, UserError
-from .lanes import Lanes
+from .lanes import REST, Lanes
 from .movie import Movie
 from .options import EnvOptions
 from .plan import Autoreset
@@ -150,7 +150,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
 
         Args:
             actions: int [num_envs], numbers into the action set. Where the last step ended an
-                episode and autoreset is NEXT_STEP, the action is not used.
+                episode and autoreset is NEXT_STEP, the action is not used. With DISABLED, `REST`
+                leaves an environment alone whose episode ended, and tells of the end again.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -174,8 +175,9 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             self.lanes.send(self._actions)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
-            for action in actions.tolist():
-                if not 0 <= action < most:
+            ended = self.lanes.batch.arrays["results"]["ended"].tolist()
+            for action, over in zip(actions.tolist(), ended, strict=True):
+                if not 0 <= action < most and not (over and action == REST):
                     raise wrong_action(action, self.game.integration) from None
             if error.remedy:  # it is closed, or another process's
                 raise

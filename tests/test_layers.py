@@ -65,6 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     "gym": {"systems"},
     "vector": ENV | {"env_state", "movie", "plan", "workers"},
     "movie": ENV | {"lane_log", "sealed"},
+    "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,
     "tfevents": set(),
     "metrics": {"errors", "files", "tfevents"},
@@ -77,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
-    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
+    | {"bk2", "discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
     | {"views", "cluster"},
     "__main__": {"cli"},
 }

@@ -6,7 +6,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import learning
+from ..checkpoint import KEEP
 from ..errors import UserError
 from ..integration import Integration
+from ..learning.players import game_of
 from ..load import Game, find_integration, open_game
 from ..run import ROOT, Run
 from . import output
 
 if TYPE_CHECKING:
-    from ..learning import Progress
+    from ..learning import Progress, TrainConfig
 
 PLAIN_SECONDS = 15.0  # between two lines where no panel can be drawn
-KEEP = 20
 
 
 def train(
@@ -67,12 +68,7 @@ def train(
         if integration or content or core:
             raise UserError("a run to go on with, and another game", "one of the two")
         going = Run.find(run, runs) if run else Run.newest(runs)
-        going.lock()
-        config, state = learning.resumed(going, changes)
-        game = open_game(
-            going.path / "integration.yaml", config.content or None, rom_dirs, config.core or None
-        )
-        output.note(f"{going.path}: going on at step {state['step']:,} of {config.total_steps:,}")
+        config, game, state = _taken_up(going, changes, rom_dirs)
     else:
         if run is not None or integration is None:
             raise UserError("no game to train on", "--integration FILE|NAME, or --resume [RUN]")
@@ -108,7 +104,22 @@ def train(
     return 0
 
 
-def _tell(run: Run, game: Game, config: Any, ways: Any) -> None:
+def _taken_up(
+    run: Run, changes: list[str], rom_dirs: Sequence[Path]
+) -> tuple[TrainConfig, Game, Any]:
+    """Take a run's lock, and return its settings, its game and what to go on from."""
+    run.lock()
+    try:
+        config, state = learning.resumed(run, changes)
+        game = game_of(run, rom_dirs=rom_dirs)
+    except BaseException:
+        run.close()
+        raise
+    output.note(f"{run.path}: going on at step {state['step']:,} of {config.total_steps:,}")
+    return config, game, state
+
+
+def _tell(run: Run, game: Game, config: TrainConfig, ways: Sequence[Any]) -> None:
     """Say what is about to be done, and what was measured."""
     output.note(f"{run.path}: {game.integration.game}, {config.total_steps:,} steps")
     for way in ways:

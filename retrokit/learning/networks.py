@@ -84,7 +84,7 @@ class Network(nn.Module):
         seed: int = 0,
     ) -> None:
         super().__init__()
-        self.facts = {
+        self.facts: dict[str, Any] = {
             "shapes": {name: list(shape) for name, shape in shapes.items()},
             "bytes_seen": bytes_seen,
             "actions": actions,
@@ -117,6 +117,7 @@ class Network(nn.Module):
             # Orthogonal weights, biases of 0 (core detail 2): hidden √2, policy 0.01, value 1.
             gain = {"actor": 0.01, "critic": 1.0}.get(name, math.sqrt(2))
             nn.init.orthogonal_(layer.weight, gain, generator=random)
+            assert layer.bias is not None
             nn.init.zeros_(layer.bias)
 
     @classmethod
@@ -149,6 +150,7 @@ class Network(nn.Module):
             weight = layer.weight if scale is None else layer.weight * scale
             if weight.dim() == 4:
                 weight = weight.to(dtype=kind, memory_format=torch.channels_last)
+            assert layer.bias is not None
             out[name] = weight.to(kind), layer.bias.to(kind)
         return out
 

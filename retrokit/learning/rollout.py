@@ -131,8 +131,7 @@ class Shard:
 
     def reset(self, seed: int) -> None:
         """Begin all episodes; environment *n* of all takes ``seed + n``."""
-        seeds = [seed + number for number in range(self.rows.start, self.rows.stop)]
-        self.begin(self.env.reset(seed=seeds)[0])
+        self.begin(self.env.reset(seed=seed + self.rows.start)[0])
 
     def begin(self, observations: Any) -> None:
         """Go on from observations that a reset, or the environments' ``restore``, returned."""

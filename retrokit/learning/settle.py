@@ -16,7 +16,7 @@ from ..options import EnvOptions
 from .config import TrainConfig
 from .networks import Network
 from .ppo import DTYPES, Batch, losses
-from .shards import Team, Way, has_bf16, measure
+from .shards import Precision, Team, Way, has_bf16, measure
 
 # Systems whose games draw a moving thing every other frame only.
 FLICKERS = frozenset({"atari2600"})
@@ -67,9 +67,9 @@ def settle(
         return replace(config, precision=precision, shards=shards, threads=1), []
     if config.precision != "auto" and config.shards and config.threads:
         return config, []
-    precisions = [config.precision]
-    if config.precision == "auto":
-        precisions = ["fp32", "bf16"] if has_bf16() else ["fp32"]
+    precisions: list[Precision] = ["fp32", "bf16"] if has_bf16() else ["fp32"]
+    if config.precision != "auto":
+        precisions = [config.precision]
     ways = _measured(config, space, actions, precisions)
     best = ways[0]
     threads = config.threads or best.threads
@@ -80,7 +80,7 @@ def _measured(
     config: TrainConfig,
     space: spaces.Space[object],
     actions: spaces.Space[object],
-    precisions: Sequence[str],
+    precisions: Sequence[Precision],
 ) -> Sequence[Way]:
     """Time a minibatch of each way that is open."""
     network = Network.of(space, actions, config.width, config.seed)
@@ -93,7 +93,7 @@ def _measured(
     floats = torch.zeros(samples)
     chosen = torch.zeros(samples, dtype=torch.int64)
 
-    def work(team: Team, precision: str) -> int:
+    def work(team: Team, precision: Precision) -> int:
         rows = torch.arange(samples).tensor_split(team.count)
 
         def piece(number: int) -> None:

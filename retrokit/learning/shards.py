@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import torch
 
 T = TypeVar("T")
+Precision = Literal["fp32", "bf16"]
 
 
 class Team:
@@ -61,7 +62,7 @@ class Way(NamedTuple):
 
     shards: int
     threads: int
-    precision: str
+    precision: Precision
     rate: float
 
 
@@ -77,8 +78,8 @@ def has_bf16() -> bool:
 def measure(
     counts: Sequence[int],
     processors: int,
-    precisions: Sequence[str],
-    work: Callable[[Team, str], int],
+    precisions: Sequence[Precision],
+    work: Callable[[Team, Precision], int],
 ) -> list[Way]:
     """Time the ways of doing some work; return them, the fastest first.
 

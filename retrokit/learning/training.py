@@ -22,7 +22,7 @@ from ..run import Run
 from ..vector import RetroVectorEnv
 from .config import TrainConfig
 from .ppo import PPO, Iteration
-from .rollout import Episode
+from .rollout import Episode, Shard
 from .settle import settle
 from .shards import Way
 from .trained import unpack
@@ -297,7 +297,7 @@ def pack(learner: PPO, history: History) -> bytes:
             "random": learner.random.bit_generator.state,
             "step": learner.step,
             # Bytes are no tensors' type, and only tensors and plain data are loaded again.
-            "envs": [_tensor(shard.env.state()) for shard in learner.shards],
+            "envs": [_tensor(_env(shard).state()) for shard in learner.shards],
             "dead": [torch.from_numpy(shard.dead.copy()) for shard in learner.shards],
             "recent": list(history.recent),
             "games": history.games,
@@ -330,10 +330,15 @@ def load(learner: PPO, history: History, state: Mapping[str, Any]) -> None:
 
     def restore(number: int) -> None:
         shard = learner.shards[number]
-        shard.begin(shard.env.restore(states[number].numpy().tobytes()))
+        shard.begin(_env(shard).restore(states[number].numpy().tobytes()))
         shard.dead = dead[number].numpy().copy()
 
     learner.team.each(restore)
+
+
+def _env(shard: Shard) -> RetroVectorEnv:
+    assert isinstance(shard.env, RetroVectorEnv)
+    return shard.env
 
 
 def _tensor(data: bytes) -> torch.Tensor:
