@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from . import env_state
+from .content import RomDirs
 from .env import (
     Playable,
     action_space,
@@ -60,7 +61,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             overwrites and nobody else may write to.
         content: Its content; found by hash when None.
         core: A core's name or library file, instead of the integration's.
-        rom_dirs: Folders to search for content first.
+        rom_dirs: Folders, or one, to search for content first.
         options: What each shows, pays and ends by.
         render_mode: ``rgb_array``, or None for no pictures beside the observed ones.
         changes: Single options by name, over those of ``options``.
@@ -83,12 +84,12 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         copy: bool = True,
         content: str | os.PathLike[str] | None = None,
         core: str | Path | None = None,
-        rom_dirs: Sequence[Path] = (),
+        rom_dirs: RomDirs = (),
         options: EnvOptions | None = None,
         render_mode: str | None = None,
         **changes: Any,
     ) -> None:
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.options = EnvOptions.of(options, changes)
         self.render_mode = check_render_mode(render_mode)
         self.game = playable(game, content, core, rom_dirs)
@@ -327,6 +328,15 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """Close the cores."""
         if hasattr(self, "lanes"):
             self.lanes.close()
+
+
+def _mode(found: AutoresetMode | str) -> AutoresetMode:
+    """Return an autoreset mode by its value."""
+    try:
+        return AutoresetMode(found)
+    except ValueError:
+        wanted = "one of " + " ".join(mode.value for mode in MODES)
+        raise UserError(f"autoreset_mode {found!r}", wanted) from None
 
 
 def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:

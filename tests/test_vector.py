@@ -195,7 +195,9 @@ def test_what_is_wrong_is_said(three: Three) -> None:
         vector.reset()
     with pytest.raises(UserError, match="0 environments"):
         RetroVectorEnv(three(), 0)
-    with pytest.raises(ValueError, match="NeverMode"):
+    with pytest.raises(UserError, match="-1 environments"):
+        RetroVectorEnv(three(), -1)
+    with pytest.raises(UserError, match="'NeverMode'; wanted one of NextStep SameStep Disabled"):
         RetroVectorEnv(three(), 1, autoreset_mode="NeverMode")
 
 
