@@ -13,6 +13,7 @@ import typer
 
 from ..checkpoint import Checkpoint, look_at
 from ..errors import MissingExtra, RetrokitError, UserError
+from ..learning.config import ENV
 from ..learning.evaluate import EPISODES, SEED, Evaluator
 from ..learning.players import (
     PLAYS,
@@ -23,10 +24,11 @@ from ..learning.players import (
     options_of,
     players_of,
     random_player,
+    settings_of,
+    trained_on,
     whole_games,
 )
 from ..load import open_game
-from ..options import EnvOptions
 from ..run import Run, run_of
 from . import output
 from .eval_table import Judged, print_judged, to_dict
@@ -35,12 +37,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Which = Literal["greedy", "sampled", "both"]
-PLAIN = EnvOptions(noops=30)  # of random play without a run
 
 
 @dataclass(frozen=True)
 class Job:
-    """Checkpoints of one run, or random play alone."""
+    """Checkpoints of one run, one checkpoint that lies in none, or random play alone."""
 
     run: Run | None
     checkpoints: Sequence[Checkpoint]
@@ -63,7 +64,8 @@ def evaluate(
         int | None, typer.Option(min=1, help="Most frames of a game.  [as in training]")
     ] = None,
     integration: Annotated[
-        str | None, typer.Option(help="Random play alone of this integration; no run is needed.")
+        str | None,
+        typer.Option(help="Random play alone; or the game of a checkpoint that lies in no run."),
     ] = None,
     content: Annotated[
         Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
@@ -80,10 +82,10 @@ def evaluate(
     """Play whole games with each checkpoint and at random, and say what can be said."""
     if csv and json:
         raise UserError("--csv with --json", "one of them")
-    if integration is not None and what:
-        raise UserError("--integration with runs", "one of them: a run has its own integration")
     plays: tuple[Play, ...] = PLAYS if play == "both" else (play,)
-    jobs = [Job(None, [])] if integration is not None else _jobs(what or [])
+    jobs = _jobs(what or []) if what or integration is None else [Job(None, [])]
+    if integration is not None and any(job.run is not None for job in jobs):
+        raise UserError("--integration with a run", "one of them: a run has its own integration")
     judged: list[Judged] = []
     try:
         for job in jobs:
@@ -109,23 +111,18 @@ def evaluate(
 def _jobs(what: Sequence[str]) -> list[Job]:
     """Return what to evaluate, run by run."""
     if not what:
-        run = Run.newest()
-        output.note(f"evaluating the newest run, {run.name}")
-        return [Job(run, checkpoints_of(run))]
-    found: dict[Path, tuple[Run, list[Checkpoint]]] = {}
+        newest = Run.newest()
+        output.note(f"evaluating the newest run, {newest.name}")
+        return [Job(newest, checkpoints_of(newest))]
+    found: dict[Path, tuple[Run | None, list[Checkpoint]]] = {}
     for name in what:
         path = Path(name)
         if path.suffix == ".ckpt":
-            some, lies_in = [look_at(path)], run_of(path)
-            if lies_in is None:
-                raise UserError(
-                    f"{path} lies in no run", "a checkpoint in its run's folder: it has the game"
-                )
-            run = lies_in
+            some, run = [look_at(path)], run_of(path)
         else:
             run = Run.find(name)
             some = checkpoints_of(run)
-        _, all_of_run = found.setdefault(run.path.resolve(), (run, []))
+        _, all_of_run = found.setdefault((run.path if run else path).resolve(), (run, []))
         all_of_run += [one for one in some if one not in all_of_run]
     return [Job(run, sorted(some, key=lambda one: one.step)) for run, some in found.values()]
 
@@ -138,9 +135,13 @@ def _evaluator(
     frames: int | None,
 ) -> Evaluator:
     """Return what plays a job's games; episodes are kept where there is a run to keep them in."""
-    if job.run is None:
+    if job.run is None and not job.checkpoints:
         assert integration is not None
-        game, options = open_game(integration, content, rom_dirs), whole_games(PLAIN)
+        game, options = open_game(integration, content, rom_dirs), whole_games(ENV)
+    elif job.run is None:
+        config = settings_of(job.checkpoints[0])
+        game = trained_on(config, integration or config["integration"], content, rom_dirs)
+        options = options_of(config)
     else:
         game = game_of(job.run, content, rom_dirs)
         options = options_of(job.run.config)

@@ -114,6 +114,25 @@ def test_a_greedy_player_begins_each_game_in_another_way(three: Three) -> None:
         assert frame["seed"].tolist() == list(range(10_000, 10_015))
 
 
+def test_a_networks_floats_do_not_hang_on_how_many_are_asked() -> None:
+    """Though a batch of another size rounds another way."""
+    pytest.importorskip("torch")
+    from retrokit.learning.config import TrainConfig
+    from retrokit.learning.networks import Network
+    from retrokit.learning.trained import TrainedPolicy
+
+    policy = TrainedPolicy(Network({"picture": (4, 84, 84)}, False, 18), TrainConfig("three"))
+    seen = np.random.default_rng(0).integers(256, size=(40, 4, 84, 84)).astype(np.uint8)
+    every = decide(policy, seen, None)
+    for count in (1, 3, 15, 17):
+        some = decide(policy, seen[:count], None)
+        assert np.array_equal(some.probabilities, every.probabilities[:count])
+        assert some.values is not None and every.values is not None
+        assert np.array_equal(some.values, every.values[:count])
+    moved = decide(policy, np.roll(seen, 5, axis=0), None)
+    assert np.array_equal(np.roll(every.probabilities, 5, axis=0), moved.probabilities)
+
+
 def test_games_are_whole_and_points_raw(three: Three) -> None:
     """Though training clips the reward and ends an episode with each life."""
     config = {"env": {**RAM, "reward": "clip", "life_episodes": True, "stall": 3, "size": [9, 9]}}
