@@ -224,9 +224,7 @@ def fake(fake_core: Callable[..., Any], fake_content: Callable[..., Any]) -> tup
         buttons = np.zeros((30, 1), np.uint16)
         buttons[9], buttons[-1] = 1 << 3, PRESSED[0]
         core.record(buttons[:, 0])
-        movie = Movie(
-            buttons=buttons, ram_sha1=ram_hash(core.read()), **identity(game, core.info.version)
-        )
+        movie = Movie(buttons=buttons, ram_sha1=ram_hash(core), **identity(game, core.info.version))
     return game, movie
 
 
