@@ -44,6 +44,7 @@ COMMANDS = {
         "replay", "replay", "Replay a movie, and prove that it ends in the same RAM."
     ),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
+    "train": Command("train", "train", "Train an agent; go on with --resume."),
 }
 
 
