@@ -6,7 +6,7 @@ import shlex
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -125,8 +125,7 @@ def ramsearch(
     try:
         answer = run.search()
     except KeyboardInterrupt as stop:
-        with suppress(KeyboardInterrupt):
-            run.draw(run.known(), notes=[f"The search was interrupted. {stop}"])
+        run.draw(run.known(), notes=[f"The search was interrupted. {stop}"], interrupted=True)
         raise
     except UserError:
         raise
@@ -290,11 +289,16 @@ class _Run:
         return known
 
     def draw(
-        self, facts: dict[str, Any], answer: Answer | None = None, notes: Sequence[str] = ()
+        self,
+        facts: dict[str, Any],
+        answer: Answer | None = None,
+        notes: Sequence[str] = (),
+        interrupted: bool = False,
     ) -> None:
         """Write the page of ``--report``, where one is wanted."""
         if self.report is not None:
-            write_report(self.report, self.game, self.found, self.tape, facts, answer, notes)
+            told = self.report, self.game, self.found, self.tape, facts, answer, notes
+            write_report(*told, interrupted=interrupted)
 
     def _hear(self, event: tuple[Any, ...], advance: Any) -> None:
         kind, *rest = event
@@ -314,7 +318,12 @@ class _Run:
         if self.record is None and not always:
             return ""
         if self.tape.origin is None:
-            return "No start was found yet, so nothing is kept." if always else ""
+            if not always:
+                return ""
+            if self.settings.start is None:
+                return "No start was found yet, so nothing is kept."
+            again = shlex.join([*self.again, "--start", " ".join(self.settings.start)])
+            return f"Nothing was played yet, so nothing is kept. To begin again: {again}"
         self.kept = self.record or self.settings.resume or self._free()
         self.tape.save(self.kept)
         again = shlex.join([*self.again, "--resume", str(self.kept)])
