@@ -145,7 +145,7 @@ def ramsearch(
         hints = {"hints": facts(hinted)} if hint else {}
         output.print_json(answer.to_dict(game) | kept | hints)
     else:
-        print_answer(answer)
+        print_answer(answer, game)
         print_hits(hinted)
         print(f"written     {written}")
         print(f"proof       {proof}")
@@ -363,6 +363,6 @@ def _failed(error: RetrokitError, run: _Run, json: bool, answer: Answer | None =
         kept = {"out": None, "recording": run.kept, "report": run.report}
         output.print_json(known | kept)
     elif answer is not None:
-        print_answer(answer)
+        print_answer(answer, run.game)
     output.report(error, json=False)
     return error.exit_code
