@@ -93,6 +93,7 @@ def ramsearch(
         return search_recording(Path(content), hint or (), json)
     game = open_content(content, rom_dir or (), system)
     found = find_core(core) if core is not None else core_for(game.system)
+    _check_core(found, game)
     for problem in game.problems:
         output.note(f"retrokit: warning: {game.path}: {problem}")
     if resume is not None:
@@ -212,6 +213,18 @@ def _resumed(
     return Settings(tape.origin.frames, tape.origin.seed, resume=resume), tape
 
 
+def _check_core(found: FoundCore, game: Content) -> None:
+    """Refuse a core that is made for other systems; it would show a picture of nothing."""
+    systems = found.spec.systems
+    if systems and game.system not in systems:
+        raise UserError(
+            f"{game.path} is for {game.system}, and the core {found.spec.name} for "
+            + " ".join(systems),
+            f"a core for {game.system}",
+            "Leave --core out, or give --system where the guess is wrong.",
+        )
+
+
 def _check_target(path: Path, game: Content, force: bool, option: str) -> None:
     """Find out before the search what would keep a file from being written after it."""
     if path.is_dir():
@@ -260,7 +273,7 @@ class _Run:
                     )
                     advance(100)
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(self._keep(always=True)) from None
+                raise KeyboardInterrupt(self._keep(always=True, interrupted=True)) from None
             except UserError:
                 raise
             except RetrokitError as error:
@@ -313,12 +326,12 @@ class _Run:
         elif kind == "warning":
             output.note(f"retrokit: warning: {rest[0]}")
 
-    def _keep(self, always: bool) -> str:
+    def _keep(self, always: bool, interrupted: bool = False) -> str:
         """Save the recording where the user wants one, or always; return how to go on."""
         if self.record is None and not always:
             return ""
         if self.tape.origin is None:
-            if not always:
+            if not interrupted:
                 return ""
             if self.settings.start is None:
                 return "No start was found yet, so nothing is kept."
