@@ -93,7 +93,12 @@ def ramsearch(
         return search_recording(Path(content), hint or (), json)
     game = open_content(content, rom_dir or (), system)
     found = find_core(core) if core is not None else core_for(game.system)
-    _check_core(found, game)
+    if found.spec.systems and game.system not in found.spec.systems:
+        made_for = " ".join(found.spec.systems)
+        said = (
+            f"the core {found.spec.name} is made for {made_for}, and {game.path} for {game.system}"
+        )
+        output.note(f"retrokit: warning: {said}")
     for problem in game.problems:
         output.note(f"retrokit: warning: {game.path}: {problem}")
     if resume is not None:
@@ -211,18 +216,6 @@ def _resumed(
     assert tape.origin is not None
     tape.origin.check(resume, rom_sha1=game.sha1, core=found.spec.name)
     return Settings(tape.origin.frames, tape.origin.seed, resume=resume), tape
-
-
-def _check_core(found: FoundCore, game: Content) -> None:
-    """Refuse a core that is made for other systems; it would show a picture of nothing."""
-    systems = found.spec.systems
-    if systems and game.system not in systems:
-        raise UserError(
-            f"{game.path} is for {game.system}, and the core {found.spec.name} for "
-            + " ".join(systems),
-            f"a core for {game.system}",
-            "Leave --core out, or give --system where the guess is wrong.",
-        )
 
 
 def _check_target(path: Path, game: Content, force: bool, option: str) -> None:
