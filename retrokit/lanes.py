@@ -337,7 +337,9 @@ def asked_for(
 def lane_failed(game: Game, count: int, lane: int, why: str) -> CoreError:
     """Return the error of a lane that failed."""
     where = f" (environment {lane})" if count > 1 else ""
-    return CoreError(f"{game.integration.game}{where}: {why}")
+    facts = "Look at terminated and start_buttons in its file, and at the option starts."
+    remedy = facts if why.startswith("the game is over") else ""
+    return CoreError(f"{game.integration.game}{where}: {why}", remedy=remedy)
 
 
 def warn_of(game: Game, version: str) -> None:
