@@ -1,0 +1,1 @@
+"""Learning: PPO, training, evaluation. The one place that imports torch, the extra ``train``."""
