@@ -174,19 +174,23 @@ class Agent:
 
 
 class Person:
-    """Somebody at the keys; the integration's rule tells when the game is over."""
+    """Somebody at the keys; the integration's rule tells when the game is over.
+
+    Args:
+        start: Where games begin: a savestate, or frames of waiting after the start sequence.
+    """
 
     name = "you"
     thought: Thought | None = None
     over = ""
 
-    def __init__(self) -> None:
-        self._log: list[int] = []
+    def __init__(self, start: bytes | int = 0) -> None:
+        self._start, self._log = start, list[int]()
 
     def begin(self, seed: int) -> bytes | int:
         """Begin a game."""
         self._log = []
-        return 0
+        return self._start
 
     def next(self, held: int) -> int | None:
         """Return what is held."""
@@ -199,7 +203,8 @@ class Person:
         log = LaneLog(True, 0, 0, 0, 0, none, np.array(self._log, np.uint16))
         version, ram = stage.core.info.version, stage.core.read()
         facts = {"player": self.name}
-        return Movie.recorded(stage.game, EnvOptions(), version, log, ram, facts)
+        options = EnvOptions(starts=(self._start,))
+        return Movie.recorded(stage.game, options, version, log, ram, facts)
 
     def close(self) -> None:
         """Do nothing."""

@@ -25,7 +25,7 @@ class Source:
     """A movie and what it is replayed with.
 
     Attributes:
-        movie: Its file.
+        movie: Itself, or its file.
         content: The content's path; found by hash when None.
         rom_dirs: Folders to search for it first.
         core: A core's name or library file, instead of the recorded one.
@@ -34,7 +34,7 @@ class Source:
         sound: Whether it is heard.
     """
 
-    movie: Path
+    movie: Movie | Path
     content: str | os.PathLike[str] | None = None
     rom_dirs: Sequence[Path] = ()
     core: str | Path | None = None
@@ -88,7 +88,7 @@ def roll(emit: sandbox.Emit, source: Source) -> None:
     Raises:
         ReplayDiffers: It ended in another RAM than it was recorded with.
     """
-    movie = Movie.load(source.movie)
+    movie = source.movie if isinstance(source.movie, Movie) else Movie.load(source.movie)
     with movie.open(source.content, source.rom_dirs, source.core) as core:
         turn, begun = turn_left(core, source.rotate), False
         for _ in movie.play(core):
