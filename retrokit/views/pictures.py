@@ -95,7 +95,7 @@ def ink(text: str, size: int) -> NDArray[np.uint8]:
 
 def text_width(text: str, size: int) -> int:
     """Return how many pixels wide a line of text is."""
-    return ink(text, size).shape[1]
+    return len(ink(text, size)[0])
 
 
 def write(
