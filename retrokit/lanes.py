@@ -27,6 +27,8 @@ from .plan import Autoreset, Plan
 
 ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
+REST = int(lib.RK_REST)
+"""The action that leaves a lane as it is whose episode ended, where autoreset is disabled."""
 assert ffi.sizeof("rk_result") == RESULT.itemsize
 
 
@@ -78,9 +80,9 @@ class Lanes:
         self._raw: Any = None
         self._cores: list[Core] = []
         self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
-        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         if count < 1 or (threads is not None and threads < 1):
             raise UserError(f"{count} environments on {threads} threads", "at least one of each")
+        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         if count > 1 and "own_process" in game.found.spec.quirks:
             raise UserError(f"{count} cores of {game.found.spec.name} in one process", "one")
         try:

@@ -173,7 +173,7 @@ class Movie:
             ReplayDiffers: It ended in another RAM.
             SavestateRefused: Its savestate is of another core, version or content.
         """
-        self._begin(core)
+        self.begin(core)
         rows = self.buttons.tolist()
         for number, masks in enumerate(rows, 1):
             shown = number % every == 0 or number == len(rows)
@@ -187,17 +187,24 @@ class Movie:
         for _ in self.play(core, max(1, self.frames)):
             pass
 
-    def _begin(self, core: Core) -> None:
+    def begin(self, core: Core) -> bytes:
+        """Bring a core from power-on to the start, and return the savestate that it restored there.
+
+        Returns:
+            Of ``Core.save``; empty where it went on from power-on.
+        """
         if self.savestate:
             core.run(1, see=False)  # no core is asked to restore before it ran
             core.load(self.savestate)
-            return
+            return self.savestate
         core.record(self.start)
+        state = b""
         if self.restored:
-            core.load(core.save())
+            core.load(state := core.save())
         if self.wait:
             core.run(self.wait, see=False)
-            core.load(core.save())
+            core.load(state := core.save())
+        return state
 
     def _prove(self, core: Core) -> None:
         found = ram_hash(core.read())

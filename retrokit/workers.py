@@ -22,7 +22,7 @@ from .batch import Batch
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lane_log import LaneLog
-from .lanes import asked_for, cpus, lane_failed, warn_of
+from .lanes import REST, asked_for, cpus, lane_failed, warn_of
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset
@@ -249,11 +249,12 @@ class Workers:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
-        if not (actions.view(np.uint32) < most).all():
-            wrong = next(action for action in actions.tolist() if not 0 <= action < most)
-            raise CoreStateError(f"action {wrong}")
-        disabled = self._share.autoreset == "disabled"
-        if disabled and self.batch.arrays["results"]["ended"].any():
+        ended = self.batch.arrays["results"]["ended"] > 0
+        ended &= self._share.autoreset == "disabled"
+        wrong = (actions.view(np.uint32) >= most) & ~(ended & (actions == REST))
+        if wrong.any():
+            raise CoreStateError(f"action {actions[wrong][0]}")
+        if (ended & (actions != REST)).any():
             raise CoreStateError("the episode has ended")
         self._hand_out(STEP, actions=actions)
 

@@ -65,9 +65,9 @@ ALLOWED: dict[str, set[str]] = {
     "gym": {"systems"},
     "vector": ENV | {"env_state", "movie", "plan", "workers"},
     "movie": ENV | {"lane_log", "sealed"},
+    "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,
-    "tfevents": set(),
-    "metrics": {"errors", "files", "tfevents"},
+    "metrics": {"errors", "files"},
     "checkpoint": {"errors", "files"},
     "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},
@@ -77,7 +77,7 @@ ALLOWED: dict[str, set[str]] = {
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
-    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
+    | {"bk2", "discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
     | {"views", "cluster"},
     "__main__": {"cli"},
 }
@@ -87,6 +87,7 @@ CONFINED = {
     "rich": {"cli"},
     "cffi": {"host"},
     "torch": {"learning"},
+    "tensorboard": {"metrics"},
     "av": {"views"},
     "PIL": {"views"},
     "pygame": {"views"},

@@ -201,6 +201,10 @@ static int replay(rk_lanes *lanes, struct lane *lane, const rk_log *log) {
     return 1;
 }
 
+bool rk_rests(const rk_lanes *lanes, const struct lane *lane, int32_t action) {
+    return action == RK_REST && lane->reset_due && !lanes->plan.autoreset;
+}
+
 static int work(rk_lanes *lanes, struct lane *lane) {
     const int i = lane->row, mode = lanes->plan.autoreset;
     rk_result *row = &lanes->batch.results[i];
@@ -212,6 +216,7 @@ static int work(rk_lanes *lanes, struct lane *lane) {
         if (lanes->asked[i] == 3) inherit(lanes, lane);
         else if (!reset(lanes, lane, lanes->asked[i] == 2, lanes->chosen[i])) return 0;
     } else if (lane->reset_due) {
+        if (rk_rests(lanes, lane, lanes->actions[i])) return 1;
         if (mode != 1) return rk_fail("the episode has ended");
         if (!reset(lanes, lane, false, -1)) return 0;
     } else {

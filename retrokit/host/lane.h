@@ -124,6 +124,8 @@ void rk_lanes_free(rk_lanes *lanes);
 /* Savestates to start from, copied; `sizes` [count], the bytes of all in one piece. */
 int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *sizes, int count);
 
+#define RK_REST -1 /* the action that leaves a lane as it is whose episode ended: autoreset disabled */
+
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
  * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;

@@ -8,6 +8,7 @@ what the others do changes a float.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import UserError
+from ..lanes import REST
 from ..load import Game
 from ..metrics import EVALUATIONS
 from ..options import EnvOptions
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 EPISODES = 15
 SEED = 10_000  # far from those of training, which count from the run's own
 BATCH = 16  # rows a policy is asked for at once: another size may round another way
+_CANDIDATES = 8  # seeds that are looked at for each one that is wanted
+_BEGINNINGS = (("starts",), ("noops",), ("starts", "noops"))  # what is random then is the beginning
 _DRAWS = 0x706C6179  # parts a policy's draws from the environment's of the same seed
 
 
@@ -73,40 +77,42 @@ def play(
     if envs.autoreset_mode is not AutoresetMode.DISABLED:
         raise UserError(f"autoreset {envs.autoreset_mode.value}", "Disabled")
     waiting = iter(seeds)
-    lanes = [_Lane(seed) for seed, _ in zip(waiting, range(envs.num_envs), strict=False)]
-    idle = envs.num_envs - len(lanes)
-    lanes += [_Lane(None)] * idle
-    waiting = iter(seeds[envs.num_envs :])
+    lanes = [_Lane(next(waiting, None)) for _ in range(envs.num_envs)]
     observations, _ = envs.reset(seed=[lane.seed or 0 for lane in lanes])
     while any(lane.seed is not None for lane in lanes):
         draws = np.array([lane.draw() for lane in lanes]) if sampled else None
         actions = decide(policy, observations, draws).actions
+        actions = np.array([lane.act(action) for lane, action in zip(lanes, actions, strict=True)])
         observations, rewards, terminated, truncated, infos = envs.step(actions)
-        for lane, action, reward in zip(lanes, actions, rewards, strict=True):
-            lane.actions.append(action)
+        for lane, reward in zip(lanes, rewards, strict=True):
             lane.rewards.append(reward)
         ended = terminated | truncated
-        if not ended.any():
-            continue
         for row in np.flatnonzero(ended).tolist():
             if lanes[row].seed is not None:
                 yield row, lanes[row].episode(infos, row)
-            lanes[row] = _Lane(next(waiting, None))  # with no seed left, it plays for nobody
-        fresh = [lanes[row].seed or 0 if ended[row] else None for row in range(len(lanes))]
-        observations, _ = envs.reset(seed=fresh, options={"reset_mask": ended})
+            if not lanes[row].rests:
+                lanes[row] = _Lane(next(waiting, None), rests=True)
+        begin = ended & [lane.seed is not None for lane in lanes]
+        if begin.any():
+            fresh = [lane.seed for lane in lanes]
+            observations, _ = envs.reset(seed=fresh, options={"reset_mask": begin})
 
 
 class _Lane:
-    """The episode under way in one environment; without a seed it is nobody's."""
+    """The episode under way in one environment; without a seed nobody's, and at last at rest."""
 
-    def __init__(self, seed: int | None) -> None:
-        self.seed = seed
+    def __init__(self, seed: int | None, rests: bool = False) -> None:
+        self.seed, self.rests = seed, rests and seed is None
         self.actions: list[int] = []
         self.rewards: list[float] = []
         self.random = draws_of(seed or 0)
 
     def draw(self) -> float:
         return self.random.random()
+
+    def act(self, action: int) -> int:
+        self.actions.append(action)
+        return REST if self.rests else action
 
     def episode(self, infos: Mapping[str, Any], row: int) -> Episode:
         game = infos["raw_episode"]
@@ -189,8 +195,8 @@ class Evaluator:
 
         Args:
             player: Who plays.
-            episodes: How many; their seeds count from ``seed``.
-            seed: Of the first.
+            episodes: How many.
+            seed: Of the first; the others are the next ones, see `seeds`.
             again: Play all, whatever there is.
             report: Is told how many there are by now.
 
@@ -201,7 +207,7 @@ class Evaluator:
         """
         from pandas import DataFrame
 
-        seeds = range(seed, seed + episodes)
+        seeds = self.seeds(player, episodes, seed)
         known = {} if again or self.run is None else self._known(player)
         rows = {seed: known[seed] for seed in seeds if seed in known}
         missing = [seed for seed in seeds if seed not in rows]
@@ -216,6 +222,32 @@ class Evaluator:
                 rows[episode.seed] = row
                 report(len(rows))
         return DataFrame([rows[seed] for seed in seeds])
+
+    def seeds(self, player: Player, episodes: int = EPISODES, seed: int = SEED) -> Sequence[int]:
+        """Return the seeds of a player's episodes: the first and those that follow it.
+
+        A greedy player that waits as long at the same start plays the same game, unless buttons
+        stick. So seeds are passed over that begin as one before, while there are others: of the
+        beginnings that a game has, each is played once before one is played again.
+        """
+        plain = range(seed, seed + episodes)
+        if player.play == "sampled" or self.options.randomness not in _BEGINNINGS:
+            return plain
+        envs = self._open(episodes)
+        chosen: list[int] = []
+        begun: set[tuple[int, int]] = set()
+        for first in range(seed, seed + _CANDIDATES * episodes, envs.num_envs):
+            some = range(first, first + envs.num_envs)
+            envs.reset(seed=list(some))
+            for row, candidate in enumerate(some):
+                start, buttons = envs.log(row)
+                if (start, len(buttons)) not in begun and len(chosen) < episodes:
+                    begun.add((start, len(buttons)))
+                    chosen.append(candidate)
+            if len(chosen) == episodes:
+                return chosen
+        others = (candidate for candidate in itertools.count(seed) if candidate not in chosen)
+        return sorted([*chosen, *itertools.islice(others, episodes - len(chosen))])
 
     def _known(self, player: Player) -> dict[int, dict[str, Any]]:
         """Return by seed the rows that the run has of a player under these settings."""

@@ -100,6 +100,20 @@ def test_the_number_of_environments_changes_nothing(
         assert frames[0]["trace"].nunique() > 10
 
 
+def test_a_greedy_player_begins_each_game_in_another_way(three: Three) -> None:
+    """While there are others: of 15 waits out of 20 chance alone would leave some twice."""
+    game = three(LENGTH=60)
+    for num_envs in (4, 16):
+        frame = evaluated(game, player(Always(1)), noops=19, skip=1, num_envs=num_envs)
+        assert frame["frames"].nunique() == 1 and frame["steps"].nunique() == 15
+        assert frame["seed"].is_unique and frame["seed"].max() > 10_014
+    few = evaluated(game, player(Always(1)), noops=2, skip=1)
+    assert few["steps"].nunique() == 3 and len(few) == 15 and few["seed"].is_unique
+    for how, more in (("sampled", {}), ("greedy", {"sticky": 0.5})):
+        frame = evaluated(game, player(Always(1), how), noops=19, skip=1, **more)
+        assert frame["seed"].tolist() == list(range(10_000, 10_015))
+
+
 def test_games_are_whole_and_points_raw(three: Three) -> None:
     """Though training clips the reward and ends an episode with each life."""
     config = {"env": {**RAM, "reward": "clip", "life_episodes": True, "stall": 3, "size": [9, 9]}}
