@@ -149,6 +149,10 @@ def _check(
     from ..views.pictures import check_turn
 
     check_turn(rotate)
+    if out is not None:
+        from ..views.film import check_name
+
+        check_name(out)
     if terminal and out is not None:
         raise UserError("--terminal with --out", "one of them")
     if sound and (out is None or out.suffix.lower() != ".mp4"):
