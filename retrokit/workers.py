@@ -22,13 +22,15 @@ from .batch import Batch
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lane_log import LaneLog
-from .lanes import REST, asked_for, cpus, lane_failed, warn_of
+from .lanes import ENDED, REST, asked_for, cpus, lane_failed, warn_of
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset
 from .worker import CALL, RESET, STEP, Facts, Share, SharedBatch, Worker
 
-MOST_FALLS = 3  # a worker that is lost so often in a row is not started again
+MOST_FALLS = 3  # a worker that is lost so often without a step in between is not started again
+MOST_LOSSES = 20  # nor one that is lost so often while no episode of its is played to the end,
+CALM = 10_000  # and not so many steps either, for games without end
 INHERIT = 3  # rk_lanes_reset: the row is of an episode that was lost
 
 log = logging.getLogger(__name__)
@@ -142,11 +144,17 @@ class Workers:
         except (CoreCrashed, CoreTimeout) as error:
             worker.lost = error
             worker.falls += 1
+            worker.losses, worker.steps = worker.losses + 1, 0
             first, last = worker.rows.start, worker.rows.stop - 1
             where = f"environment {first}" if first == last else f"environments {first} to {last}"
             game = f"{self.game.integration.game} ({where})"
+            often = ""
             if worker.falls >= MOST_FALLS:
-                found = f"{game}: lost {worker.falls} times in a row, at last because {error.found}"
+                often = f"{worker.falls} times in a row"
+            elif worker.losses >= MOST_LOSSES:
+                often = f"{worker.losses} times without an episode played to its end"
+            if often:
+                found = f"{game}: lost {often}, at last because {error.found}"
                 raise CoreError(found, remedy=error.remedy) from error
             self.restarts[worker.rows] += 1
             log.warning("%s is started anew: %s", game, error)
@@ -214,9 +222,18 @@ class Workers:
             for worker in self._workers:
                 if worker.lost is None and self._survives(worker, Worker.wait):
                     worker.falls = 0
+                    if worker.losses and self._job == STEP:
+                        self._forgive(worker)
         if lost := [worker for worker in self._workers if worker.lost]:
             self._replace(lost)
         self._job = None
+
+    def _forgive(self, worker: Worker) -> None:
+        """Forget a worker's losses once an episode of its came to an end, or after many steps."""
+        worker.steps += 1
+        ended = self.batch.arrays["results"]["ended"][worker.rows]
+        if worker.steps >= CALM or ((ended > 0) & (ended != ENDED.index("crash"))).any():
+            worker.losses = 0
 
     # -- at work ---------------------------------------------------------------------------------
 

@@ -48,6 +48,7 @@ COMMANDS = {
     ),
     "watch": Command("watch", "watch", "Watch an agent or random play, or play yourself."),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
+    "train": Command("train", "train", "Train an agent; go on with --resume."),
 }
 
 
