@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
 from ..buttons import to_names
 from ..core import Core
-from ..lane_log import LaneLog
 from ..load import Game
-from ..movie import Movie
+from ..movie import Movie, identity, ram_hash
 from ..options import EnvOptions
 from ..policy import Policy
 from ..sound import heard, listen
@@ -199,12 +197,17 @@ class Person:
 
     def movie(self, stage: Stage) -> Movie:
         """Return the movie of the game so far."""
-        none: NDArray[np.int32] = np.zeros(0, np.int32)
-        log = LaneLog(True, 0, 0, 0, 0, none, np.array(self._log, np.uint16))
-        version, ram = stage.core.info.version, stage.core.read()
-        facts = {"player": self.name}
-        options = EnvOptions(starts=(self._start,))
-        return Movie.recorded(stage.game, options, version, log, ram, facts)
+        game, core, start = stage.game, stage.core, self._start
+        begun: dict[str, Any] = {"savestate": start}
+        if isinstance(start, int):
+            begun = {"start": game.integration.start_frames(), "restored": True, "wait": start}
+        return Movie(
+            buttons=np.array(self._log, np.uint16)[:, None],
+            ram_sha1=ram_hash(core.read()),
+            facts={"player": self.name},
+            **identity(game, core.info.version),
+            **begun,
+        )
 
     def close(self) -> None:
         """Do nothing."""
