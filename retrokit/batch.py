@@ -94,5 +94,17 @@ class Batch:
         return part
 
 
+def columns(results: NDArray[Any], first: str, last: str) -> NDArray[Any]:
+    """Return a batch's results from one field to another, all of one size, [fields, lanes]; a view.
+
+    Its type is the first's.
+    """
+    assert RESULT.fields is not None
+    dtype, start = RESULT.fields[first][:2]
+    stop = RESULT.fields[last][1] + dtype.itemsize
+    rows = results.view(np.uint8).reshape(len(results), -1)
+    return rows[:, start:stop].view(dtype).T
+
+
 def _padded(size: int) -> int:
     return -(-size // _ALIGN) * _ALIGN

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -75,6 +75,7 @@ class Lanes:
     ) -> None:
         self._raw: Any = None
         self._cores: list[Core] = []
+        self._seen: tuple[Mapping[str, NDArray[Any]], ...] = {}, {}
         self.game, self.count = game, count
         self.restarts = np.zeros(count, np.int64)
         if count < 1 or (threads is not None and threads < 1):
@@ -197,13 +198,23 @@ class Lanes:
             ffi.from_buffer("int32_t[]", starts),
         )
 
-    def send(self, actions: NDArray[np.int32]) -> None:
-        """Hand out actions, int32 [lanes]; `wait` must follow. Threads begin at once.
+    def send(
+        self, actions: NDArray[np.int32], seen: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
+        """Hand out actions; `wait` must follow. Threads begin at once.
+
+        Args:
+            actions: int32 [lanes].
+            seen: Arrays like the batch's ``picture`` and ``ram``, by name: what is observed is
+                written there too, until `wait` returns.
 
         Raises:
             CoreStateError: An action is not in the action set, or an episode has ended.
         """
-        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions)) <= 0:
+        seen = seen or {}
+        self._seen = self._seen[-1], seen  # threads may be at work on the one before
+        copies = pointer("uint8_t[]", seen.get("picture")), pointer("uint8_t[]", seen.get("ram"))
+        if lib.rk_lanes_step(self._handle(), pointer("int32_t[]", actions), *copies) <= 0:
             raise CoreStateError(last_error())
 
     def wait(self) -> None:
@@ -217,7 +228,9 @@ class Lanes:
 
     def finish(self) -> tuple[int, str] | None:
         """Take part in the work until it is finished; return a lane that failed, and why."""
-        if failed := lib.rk_lanes_wait(self._handle()):
+        failed = lib.rk_lanes_wait(self._handle())
+        self._seen = {}, {}
+        if failed:
             return failed - 1, text(lib.rk_lane_error(self._raw, failed - 1))
         return None
 

@@ -27,6 +27,7 @@ from .env import (
     start_of,
     wrong_action,
 )
+from .batch import columns
 from .errors import CoreStateError, UserError
 from .lanes import Lanes
 from .options import EnvOptions
@@ -110,10 +111,19 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
+        arrays = self.lanes.batch.arrays
+        self._seen = {name: arrays[name] for name in ("picture", "ram") if name in arrays}
+        results = arrays["results"]
+        self._earned = columns(results, "reward", "raw_reward")
+        self._flags = columns(results, "terminated", "ended")
+        self._frames, self._values = results["frame"], arrays["values"].T
+        self._names = [(name, f"_{name}", name in ("score", "lives")) for name in self.lanes.names]
         self._actions = np.zeros(num_envs, np.int32)
         self._every = np.ones(num_envs, np.bool_)
         self._every.flags.writeable = False  # one mask for all infos of all steps
         self._begun = np.zeros(num_envs, np.bool_)
+        self._all_begun = False
+        self._none_ended = bytes(num_envs)
         self._sent = False
 
     def reset(
@@ -140,8 +150,10 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self._sent = False  # a step that nobody waits for is finished, and forgotten
         self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
         self._begun |= mask
-        results = self.lanes.batch.arrays["results"]
-        return self._observations(), self._infos(results.copy(), mask)
+        self._all_begun = bool(self._begun.all())
+        rows = self._seen
+        seen = {name: rows[name].copy() for name in rows} if self.copy else rows
+        return _observation(seen), self._infos(self._earned[1].copy(), mask)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Run one step of each environment.
@@ -165,11 +177,13 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             raise UserError(found, f"integers of shape ({self.num_envs},)")
         if self._sent:
             raise UserError("a step under way", "step_wait() first")
-        if not self._begun.all():
+        if not self._all_begun:
             raise UserError("a step outside an episode", "reset() first")
         self._actions[:] = actions
+        rows = self._seen  # copied by the threads, each lane's while it is near
+        self._given = {name: np.empty_like(rows[name]) for name in rows} if self.copy else rows
         try:
-            self.lanes.send(self._actions)
+            self.lanes.send(self._actions, self._given if self.copy else None)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
             for action in actions.tolist():
@@ -190,39 +204,33 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             raise UserError("no step under way", "step_async() first")
         self._sent = False
         self.lanes.wait()
-        results = self.lanes.batch.arrays["results"].copy()
-        flags = [np.ascontiguousarray(results[n]) for n in ("reward", "terminated", "truncated")]
-        return self._observations(), *flags, self._infos(results, self._every)
+        rewards, raw = self._earned.copy()
+        terminated, truncated, ended = self._flags.copy()
+        infos = self._infos(raw, self._every)
+        if ended.tobytes() != self._none_ended:
+            self._add_endings(infos)
+        return _observation(self._given), rewards, terminated, truncated, infos
 
-    def _observations(self) -> Any:
-        if self.copy:
-            return observation(self.lanes.batch, slice(None))
-        arrays = self.lanes.batch.arrays
-        parts = {name: arrays[name] for name in ("picture", "ram") if name in arrays}
-        return parts if len(parts) > 1 else next(iter(parts.values()))
-
-    def _infos(self, results: NDArray[Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of the rows in ``mask``; the columns of one copy each."""
-        values = self.lanes.batch.arrays["values"].copy()
+    def _infos(self, raw: NDArray[np.float64], mask: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of the rows in ``mask``, given the raw rewards."""
+        frames, values = self._frames.copy(), self._values.copy()
         if mask is not self._every:
-            values[~mask] = 0
-            results[~mask] = np.zeros(1, results.dtype)
+            raw[~mask], frames[~mask], values[:, ~mask] = 0, 0, 0
         infos: dict[str, Any] = {}
         variables: dict[str, Any] = {}
-        for column, name in enumerate(self.lanes.names):
-            into = infos if name in ("score", "lives") else variables
-            into[name], into[f"_{name}"] = values[:, column], mask
+        for (name, has, plain), column in zip(self._names, values, strict=True):
+            into = infos if plain else variables
+            into[name], into[has] = column, mask
         if variables:
             infos["variables"], infos["_variables"] = variables, mask
-        for name in ("frame", "raw_reward"):
-            infos[name], infos[f"_{name}"] = results[name], mask
-        if results["ended"].any():
-            self._add_endings(infos, results)
+        infos["frame"], infos["_frame"] = frames, mask
+        infos["raw_reward"], infos["_raw_reward"] = raw, mask
         return infos
 
-    def _add_endings(self, infos: dict[str, Any], results: NDArray[Any]) -> None:
+    def _add_endings(self, infos: dict[str, Any]) -> None:
         """Add what Gymnasium's own vector environments add where an episode ended."""
         batch, arrays = self.lanes.batch, self.lanes.batch.arrays
+        results = arrays["results"]
         for row in np.flatnonzero(results["ended"]).tolist():
             restarts = self.lanes.restarts[row]
             more = ending(results[row], restarts)
@@ -249,6 +257,10 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """Close the cores."""
         if hasattr(self, "lanes"):
             self.lanes.close()
+
+
+def _observation(parts: dict[str, NDArray[Any]]) -> Any:
+    return parts if len(parts) > 1 else next(iter(parts.values()))
 
 
 def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:

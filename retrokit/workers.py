@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -83,6 +83,7 @@ class Workers:
         )
         self._seeds = np.zeros(count, np.uint64)
         self._job: int | None = None
+        self._seen: Mapping[str, NDArray[Any]] = {}
         self._pid = os.getpid()
         self._memory = os.memfd_create("retrokit-batch", os.MFD_CLOEXEC)
         self._folder = tempfile.mkdtemp(prefix="retrokit-")
@@ -244,7 +245,9 @@ class Workers:
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
-    def send(self, actions: NDArray[np.int32]) -> None:
+    def send(
+        self, actions: NDArray[np.int32], seen: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
@@ -254,6 +257,7 @@ class Workers:
         disabled = self._share.autoreset == "disabled"
         if disabled and self.batch.arrays["results"]["ended"].any():
             raise CoreStateError("the episode has ended")
+        self._seen = seen or {}
         self._hand_out(STEP, actions=actions)
 
     def _hand_out(self, job: int, **orders: NDArray[Any]) -> None:
@@ -276,6 +280,9 @@ class Workers:
             if worker.failed:
                 lane, why = worker.failed
                 raise lane_failed(self.game, self.count, worker.rows.start + lane, why)
+        for name, array in self._seen.items():
+            np.copyto(array, self.batch.arrays[name])
+        self._seen = {}
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""

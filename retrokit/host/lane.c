@@ -209,6 +209,7 @@ void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
         done = rk_fail("the core's memory moved: what was read of it in its last frames may be wrong");
     lane->host->live.moved = false;
     if (!done) snprintf(lane->error, sizeof lane->error, "%s", rk_error());
+    rk_lane_copy(lanes, lane, lanes->pixels, lanes->ram);
     const size_t variables = (size_t)lanes->plan.program.n_variables;
     memcpy(lanes->batch.values + (size_t)lane->row * variables, lane->values, variables * sizeof(int64_t));
 }

@@ -115,8 +115,9 @@ int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *size
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
  * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;
- * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one. */
-int rk_lanes_step(rk_lanes *lanes, const int32_t *actions);
+ * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one.
+ * `pixels`, `ram`: as the batch's, to be given a copy of the rows too; NULL: none. */
+int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, uint8_t *pixels, uint8_t *ram);
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts);
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */
 int rk_lanes_wait(rk_lanes *lanes);
