@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .batch import Copy
 from .env import (
     Playable,
     action_space,
@@ -27,7 +28,6 @@ from .env import (
     start_of,
     wrong_action,
 )
-from .batch import columns
 from .errors import CoreStateError, UserError
 from .lanes import Lanes
 from .options import EnvOptions
@@ -111,19 +111,13 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
-        arrays = self.lanes.batch.arrays
-        self._seen = {name: arrays[name] for name in ("picture", "ram") if name in arrays}
-        results = arrays["results"]
-        self._earned = columns(results, "reward", "raw_reward")
-        self._flags = columns(results, "terminated", "ended")
-        self._frames, self._values = results["frame"], arrays["values"].T
         self._names = [(name, f"_{name}", name in ("score", "lives")) for name in self.lanes.names]
         self._actions = np.zeros(num_envs, np.int32)
         self._every = np.ones(num_envs, np.bool_)
         self._every.flags.writeable = False  # one mask for all infos of all steps
         self._begun = np.zeros(num_envs, np.bool_)
         self._all_begun = False
-        self._none_ended = bytes(num_envs)
+        self._step: Any = None  # what the step under way is to return
         self._sent = False
 
     def reset(
@@ -151,9 +145,11 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
         self._begun |= mask
         self._all_begun = bool(self._begun.all())
-        rows = self._seen
-        seen = {name: rows[name].copy() for name in rows} if self.copy else rows
-        return _observation(seen), self._infos(self._earned[1].copy(), mask)
+        copy = Copy(self.lanes.batch, self.copy)
+        copy.fill(self.lanes.batch)
+        if not mask.all():
+            copy.earned[:, ~mask], copy.numbers[:, ~mask] = 0, 0
+        return self._observations(copy), self._infos(copy, mask)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Run one step of each environment.
@@ -180,10 +176,9 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         if not self._all_begun:
             raise UserError("a step outside an episode", "reset() first")
         self._actions[:] = actions
-        rows = self._seen  # copied by the threads, each lane's while it is near
-        self._given = {name: np.empty_like(rows[name]) for name in rows} if self.copy else rows
+        copy = Copy(self.lanes.batch, self.copy)
         try:
-            self.lanes.send(self._actions, self._given if self.copy else None)
+            self.lanes.send(self._actions, copy)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
             for action in actions.tolist():
@@ -193,6 +188,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
                 raise
             raise UserError(error.found, "reset() with a reset_mask first") from None
         self._sent = True
+        infos = self._infos(copy, self._every)  # threads fill what it holds
+        self._step = self._observations(copy), copy.earned[0], *copy.flags, infos
 
     def step_wait(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Finish the step under way and return what ``step`` returns.
@@ -204,18 +201,21 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             raise UserError("no step under way", "step_async() first")
         self._sent = False
         self.lanes.wait()
-        rewards, raw = self._earned.copy()
-        terminated, truncated, ended = self._flags.copy()
-        infos = self._infos(raw, self._every)
-        if ended.tobytes() != self._none_ended:
-            self._add_endings(infos)
-        return _observation(self._given), rewards, terminated, truncated, infos
+        step, self._step = self._step, None
+        if self.lanes.ended():
+            self._add_endings(step[-1])
+        return step  # type: ignore[no-any-return]
 
-    def _infos(self, raw: NDArray[np.float64], mask: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of the rows in ``mask``, given the raw rewards."""
-        frames, values = self._frames.copy(), self._values.copy()
-        if mask is not self._every:
-            raw[~mask], frames[~mask], values[:, ~mask] = 0, 0, 0
+    def _observations(self, copy: Copy) -> Any:
+        seen = copy.seen
+        if not self.copy:
+            batch = self.lanes.batch
+            seen = {name: batch.arrays[name] for name in batch.seen}
+        return seen if len(seen) > 1 else next(iter(seen.values()))
+
+    def _infos(self, copy: Copy, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of the rows in ``mask``, made of a copy's columns."""
+        frames, *values = copy.numbers
         infos: dict[str, Any] = {}
         variables: dict[str, Any] = {}
         for (name, has, plain), column in zip(self._names, values, strict=True):
@@ -224,7 +224,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         if variables:
             infos["variables"], infos["_variables"] = variables, mask
         infos["frame"], infos["_frame"] = frames, mask
-        infos["raw_reward"], infos["_raw_reward"] = raw, mask
+        infos["raw_reward"], infos["_raw_reward"] = copy.earned[1], mask
         return infos
 
     def _add_endings(self, infos: dict[str, Any]) -> None:
@@ -257,10 +257,6 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """Close the cores."""
         if hasattr(self, "lanes"):
             self.lanes.close()
-
-
-def _observation(parts: dict[str, NDArray[Any]]) -> Any:
-    return parts if len(parts) > 1 else next(iter(parts.values()))
 
 
 def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:

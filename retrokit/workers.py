@@ -11,14 +11,14 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Batch
+from .batch import Batch, Copy
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lanes import asked_for, cpus, lane_failed, warn_of
@@ -83,7 +83,7 @@ class Workers:
         )
         self._seeds = np.zeros(count, np.uint64)
         self._job: int | None = None
-        self._seen: Mapping[str, NDArray[Any]] = {}
+        self._copy: Copy | None = None
         self._pid = os.getpid()
         self._memory = os.memfd_create("retrokit-batch", os.MFD_CLOEXEC)
         self._folder = tempfile.mkdtemp(prefix="retrokit-")
@@ -245,9 +245,7 @@ class Workers:
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
-    def send(
-        self, actions: NDArray[np.int32], seen: Mapping[str, NDArray[Any]] | None = None
-    ) -> None:
+    def send(self, actions: NDArray[np.int32], copy: Copy | None = None) -> None:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
@@ -255,9 +253,9 @@ class Workers:
             wrong = next(action for action in actions.tolist() if not 0 <= action < most)
             raise CoreStateError(f"action {wrong}")
         disabled = self._share.autoreset == "disabled"
-        if disabled and self.batch.arrays["results"]["ended"].any():
+        if disabled and self.ended():
             raise CoreStateError("the episode has ended")
-        self._seen = seen or {}
+        self._copy = copy
         self._hand_out(STEP, actions=actions)
 
     def _hand_out(self, job: int, **orders: NDArray[Any]) -> None:
@@ -280,9 +278,13 @@ class Workers:
             if worker.failed:
                 lane, why = worker.failed
                 raise lane_failed(self.game, self.count, worker.rows.start + lane, why)
-        for name, array in self._seen.items():
-            np.copyto(array, self.batch.arrays[name])
-        self._seen = {}
+        copy, self._copy = self._copy, None
+        if copy:
+            copy.fill(self.batch)
+
+    def ended(self) -> bool:
+        """Whether an episode ended in the last step."""
+        return bool(self.batch.arrays["results"]["ended"].any())
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""

@@ -8,7 +8,7 @@ import cffi
 
 HERE = Path(__file__).parent
 SOURCES = (
-    "host.c", "scratch.c", "image.c", "environment.c", "video.c", "memory.c", "live.c",
+    "host.c", "scratch.c", "image.c", "environment.c", "video.c", "grey.c", "memory.c", "live.c",
     "count.c", "branch.c", "resize.c", "program.c", "lane.c", "observe.c", "pool.c", "bell.c",
 )  # fmt: skip
 PUBLIC = ("host.h", "lane.h", "bell.h")

@@ -41,7 +41,7 @@ struct rk_lanes {
     /* the job at hand */
     bool resets;
     int32_t *actions;
-    uint8_t *pixels, *ram; /* where the rows are copied to; or NULL */
+    rk_copy copy;
     uint8_t *asked;
     uint64_t *seeds;
     int32_t *chosen;

@@ -150,6 +150,8 @@ void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part par
                 uint8_t *out);
 int rk_fit(const rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
            uint32_t height, int channels);
+/* grey.c: pixels in a row made grey, from the first on; returns how many, maybe none. */
+size_t rk_grey(const uint8_t *in, int format, size_t n, uint8_t *out);
 /* resize.c */
 int rk_resize(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
               int channels);

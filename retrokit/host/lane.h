@@ -98,6 +98,14 @@ typedef struct {
     int64_t *values, *final_values; /* [lanes][variables] */
 } rk_batch;
 
+/* What a step tells, copied for its caller: a column each; NULL: nobody wants it. */
+typedef struct {
+    uint8_t *pixels, *ram;        /* as the batch's */
+    double *earned;               /* reward and raw_reward: [2][lanes] */
+    int64_t *numbers;             /* the frame and all variables: [1 + variables][lanes] */
+    uint8_t *flags;               /* terminated and truncated: [2][lanes] */
+} rk_copy;
+
 typedef struct rk_lanes rk_lanes;
 
 /* The parts of a program alone. */
@@ -116,11 +124,13 @@ int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *size
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
  * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;
  * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one.
- * `pixels`, `ram`: as the batch's, to be given a copy of the rows too; NULL: none. */
-int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, uint8_t *pixels, uint8_t *ram);
+ * `copy`: where it points to is written until all is finished; NULL: none is made. */
+int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, const rk_copy *copy);
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts);
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */
 int rk_lanes_wait(rk_lanes *lanes);
+/* Whether an episode ended in the last step. */
+int rk_lanes_ended(const rk_lanes *lanes);
 const char *rk_lane_error(rk_lanes *lanes, int lane);
 /* The picture shown last, as rk_frame gives it; only where it is kept. */
 int rk_lane_frame_size(rk_lanes *lanes, int lane, uint32_t *width, uint32_t *height);

@@ -198,7 +198,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
     return rk_fail("out of memory for %d environments", count), NULL;
 }
 
-int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, uint8_t *pixels, uint8_t *ram) {
+int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, const rk_copy *copy) {
     rk_pool_finish(lanes->pool); /* what nobody waited for, as after Ctrl-C */
     for (int i = 0; i < lanes->count; i++) {
         if (actions[i] < 0 || (uint32_t)actions[i] >= lanes->plan.n_actions)
@@ -207,7 +207,7 @@ int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, uint8_t *pixels, uint
             return rk_fail("the episode has ended");
     }
     memcpy(lanes->actions, actions, sizeof *actions * (size_t)lanes->count);
-    lanes->pixels = pixels, lanes->ram = ram;
+    lanes->copy = copy ? *copy : (rk_copy){0};
     lanes->resets = false;
     rk_pool_start(lanes->pool);
     return 1;
@@ -219,7 +219,7 @@ int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds,
     memcpy(lanes->asked, asked, n);
     memcpy(lanes->seeds, seeds, n * sizeof *seeds);
     memcpy(lanes->chosen, starts, n * sizeof *starts);
-    lanes->pixels = lanes->ram = NULL;
+    lanes->copy = (rk_copy){0};
     lanes->resets = true;
     rk_pool_start(lanes->pool);
     return 1;
@@ -229,6 +229,12 @@ int rk_lanes_wait(rk_lanes *lanes) {
     rk_pool_finish(lanes->pool);
     for (int i = 0; i < lanes->count; i++)
         if (lanes->lanes[i].error[0]) return i + 1;
+    return 0;
+}
+
+int rk_lanes_ended(const rk_lanes *lanes) {
+    for (int i = 0; i < lanes->count; i++)
+        if (lanes->batch.results[i].ended) return 1;
     return 0;
 }
 
