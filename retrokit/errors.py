@@ -13,6 +13,7 @@ The tree::
     │   ├── LoadRefused      the core would not load this content
     │   ├── NoMemory         the core offers no RAM to search
     │   ├── SavestateRefused a savestate that is not for this core, content or version
+    │   ├── ReplayDiffers    what was played again came out differently
     │   ├── CoreCrashed      the core died in its sandbox
     │   └── CoreTimeout      the core did not come back in time
     └── SearchFailed         the search ended without an answer (nothing scored, no start)
@@ -95,6 +96,10 @@ class NoMemory(CoreError):
 
 class SavestateRefused(CoreError):
     """A savestate that is damaged or not for this core, content or version."""
+
+
+class ReplayDiffers(CoreError):
+    """What was played again came out differently."""
 
 
 class CoreCrashed(CoreError):

@@ -6,7 +6,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -34,11 +34,22 @@ def whole_file(path: Path, what: str = "") -> Iterator[IO[bytes]]:
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
+            _sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or error
         raise UserError(f"cannot write {what}{path} ({reason})", "a writable place") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a new name in a folder on the disk, where the system can."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 @contextmanager

@@ -20,12 +20,15 @@ from .batch import RESULT, Batch, Copy, Layout
 from .core import SAVESTATE, STATE_REGION, Core, CoreInfo, Region
 from .errors import CoreError, CoreStateError, UserError
 from .host.binding import ffi, last_error, lib, pointer, text
+from .lane_log import LaneLog, raw_logs
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset, Plan
 
 ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
+REST = int(lib.RK_REST)
+"""The action that leaves a lane as it is whose episode ended, where autoreset is disabled."""
 assert ffi.sizeof("rk_result") == RESULT.itemsize
 
 
@@ -53,6 +56,7 @@ class Lanes:
         batch: The arrays, written by `reset` and `step`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         starts: The savestates that episodes start from.
+        seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew; here a core that dies takes
             the process along.
 
@@ -77,10 +81,10 @@ class Lanes:
         self._cores: list[Core] = []
         self._copies: tuple[Copy | None, Copy | None] = None, None
         self._raw_copy = ffi.new("rk_copy *")
-        self.game, self.count = game, count
-        self.restarts = np.zeros(count, np.int64)
+        self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
         if count < 1 or (threads is not None and threads < 1):
             raise UserError(f"{count} environments on {threads} threads", "at least one of each")
+        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         if count > 1 and "own_process" in game.found.spec.quirks:
             raise UserError(f"{count} cores of {game.found.spec.name} in one process", "one")
         try:
@@ -185,7 +189,9 @@ class Lanes:
         Raises:
             CoreError: A lane failed; says which and why.
         """
-        self.begin(*asked_for(self.count, lanes, seeds, starts))
+        asked, given, numbers = asked_for(self.count, lanes, seeds, starts)
+        np.copyto(self.seeds, given, where=given > 0)
+        self.begin(asked, given, numbers)
         self.wait()
 
     def begin(
@@ -256,6 +262,36 @@ class Lanes:
         if lib.rk_lane_frame(self._raw, lane, pixels, width[0], height[0]) <= 0:
             raise CoreError(last_error())
         return out
+
+    # -- a game played again ---------------------------------------------------------------------
+
+    def log(self, lane: int = 0) -> LaneLog:
+        """Return what a lane's game was so far, or the one that the last step ended; a copy."""
+        raw = ffi.new("rk_log *")
+        lib.rk_lane_log(self._handle(), lane, raw)
+        return LaneLog.of(raw)
+
+    def ram(self, lane: int = 0) -> NDArray[np.uint8]:
+        """Return a lane's memory as it is now, see `Core.read`."""
+        return self._cores[lane].read()
+
+    def replay(self, logs: Sequence[LaneLog]) -> None:
+        """Play a game again in each lane, with the draws and actions of its log.
+
+        A lane whose game is not known is left as after a core that died: what its row of the batch
+        tells of is truncated in the next step.
+
+        Raises:
+            CoreError: A lane failed; says which and why.
+        """
+        self.play_again(logs)
+        self.wait()
+
+    def play_again(self, logs: Sequence[LaneLog]) -> None:
+        """Do what `replay` does, and leave it to `finish` to say what failed."""
+        raw, kept = raw_logs(logs)
+        lib.rk_lanes_replay(self._handle(), raw)
+        del kept  # until here
 
     # -- its end ---------------------------------------------------------------------------------
 

@@ -55,7 +55,8 @@ class Plan:
         self.names = names = program.names
         spans = _spans(options.ram, regions) if options.sees_ram else []
         ram_size = sum(count for _, count, _ in spans)
-        width, height = options.size or _cropped(frame_size, options.crop)
+        own = _cropped(frame_size, options.crop) if options.picture else (0, 0)
+        width, height = options.size or own
         weights = _weights(options, names)
         if options.life_episodes:
             _known(["lives"], names, "life_episodes")

@@ -1,9 +1,14 @@
-"""Policies: what to press. Fire-aware random play is the one that needs no learning."""
+"""Policies: what to press. Random play is the one that needs no learning.
+
+`Policy` is what environments are played by: observations go in, actions come out. `random_play` is
+the fire-aware button log of the search, which knows no steps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +16,86 @@ from numpy.typing import NDArray
 from .buttons import DIRECTIONS, to_mask
 
 Buttons = NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """What a policy made of a batch of observations.
+
+    Attributes:
+        actions: int64 [n], numbers into the action set.
+        values: float32 [n], the return it expects from here; None where it expects nothing.
+        probabilities: float32 [n, actions], how likely each action was.
+    """
+
+    actions: NDArray[np.int64]
+    values: NDArray[np.float32] | None
+    probabilities: NDArray[np.float32]
+
+
+class Policy(Protocol):
+    """What plays: a pure function. Whoever plays owns the draws, so a seed fixes an episode."""
+
+    def act(self, observations: Any, draws: NDArray[np.float64] | None) -> Decision:
+        """Choose an action for each row.
+
+        Args:
+            observations: A batch as `RetroVectorEnv` gives it: an array [n, …], or a dict of them.
+            draws: float64 [n], uniform from 0 to below 1, which `choose` turns into actions; None
+                takes the likeliest action of each row.
+        """
+        ...
+
+
+def choose(
+    probabilities: NDArray[np.floating[Any]], draws: NDArray[np.float64] | None
+) -> NDArray[np.int64]:
+    """Return an action a row: drawn by the inverse of the distribution, or the likeliest.
+
+    Args:
+        probabilities: [n, actions]; a row need not add up to 1 exactly.
+        draws: float64 [n], from 0 to below 1; None takes the likeliest, the first of equals.
+
+    Returns:
+        int64 [n]; an action whose probability is 0 is never drawn.
+    """
+    actions: NDArray[np.int64]
+    if draws is None:
+        actions = probabilities.argmax(axis=1)
+        return actions
+    rising = probabilities.cumsum(axis=1, dtype=np.float64)
+    # Rounding may lift a draw to the whole sum itself: then the last action that is possible.
+    below = np.minimum(draws * rising[:, -1], np.nextafter(rising[:, -1], 0))
+    actions = (rising <= below[:, None]).sum(axis=1)
+    return actions
+
+
+def rows_of(observations: Any) -> int:
+    """Return how many rows a batch of observations has."""
+    first = next(iter(observations.values())) if isinstance(observations, dict) else observations
+    return len(first)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPlay:
+    """The policy that takes every action as often as any other, whatever it sees.
+
+    It knows no likeliest action: without draws it takes the first.
+
+    Attributes:
+        n_actions: Size of the action set.
+    """
+
+    n_actions: int
+
+    def act(self, observations: Any, draws: NDArray[np.float64] | None) -> Decision:
+        """Choose an action for each row; see `Policy`."""
+        shape = rows_of(observations), self.n_actions
+        even = np.full(shape, 1 / self.n_actions, np.float32)
+        actions = np.zeros(shape[0], np.int64)
+        if draws is not None:
+            actions = (draws * self.n_actions).astype(np.int64)
+        return Decision(actions, None, even)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from . import env_state
 from .batch import Copy
+from .content import RomDirs
 from .env import (
     Playable,
     action_space,
@@ -29,7 +31,8 @@ from .env import (
     wrong_action,
 )
 from .errors import CoreStateError, UserError
-from .lanes import Lanes
+from .lanes import REST, Lanes
+from .movie import Movie
 from .options import EnvOptions
 from .plan import Autoreset
 from .workers import Workers
@@ -59,7 +62,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             overwrites and nobody else may write to.
         content: Its content; found by hash when None.
         core: A core's name or library file, instead of the integration's.
-        rom_dirs: Folders to search for content first.
+        rom_dirs: Folders, or one, to search for content first.
         options: What each shows, pays and ends by.
         render_mode: ``rgb_array``, or None for no pictures beside the observed ones.
         changes: Single options by name, over those of ``options``.
@@ -82,12 +85,12 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         copy: bool = True,
         content: str | os.PathLike[str] | None = None,
         core: str | Path | None = None,
-        rom_dirs: Sequence[Path] = (),
+        rom_dirs: RomDirs = (),
         options: EnvOptions | None = None,
         render_mode: str | None = None,
         **changes: Any,
     ) -> None:
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.options = EnvOptions.of(options, changes)
         self.render_mode = check_render_mode(render_mode)
         self.game = playable(game, content, core, rom_dirs)
@@ -145,8 +148,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
         self._begun |= mask
         self._all_begun = bool(self._begun.all())
-        copy = Copy(self.lanes.batch, self.copy)
-        copy.fill(self.lanes.batch)
+        copy = self._copied()
         if not mask.all():
             copy.earned[:, ~mask], copy.numbers[:, ~mask] = 0, 0
         return self._observations(copy), self._infos(copy, mask)
@@ -156,7 +158,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
 
         Args:
             actions: int [num_envs], numbers into the action set. Where the last step ended an
-                episode and autoreset is NEXT_STEP, the action is not used.
+                episode and autoreset is NEXT_STEP, the action is not used. With DISABLED, `REST`
+                leaves an environment alone whose episode ended, and tells of the end again.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -181,8 +184,9 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             self.lanes.send(self._actions, copy)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
-            for action in actions.tolist():
-                if not 0 <= action < most:
+            ended = self.lanes.batch.arrays["results"]["ended"].tolist()
+            for action, over in zip(actions.tolist(), ended, strict=True):
+                if not 0 <= action < most and not (over and action == REST):
                     raise wrong_action(action, self.game.integration) from None
             if error.remedy:  # it is closed, or another process's
                 raise
@@ -205,6 +209,12 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         if self.lanes.ended():
             self._add_endings(step[-1])
         return step  # type: ignore[no-any-return]
+
+    def _copied(self) -> Copy:
+        """Return a copy of what was told last."""
+        copy = Copy(self.lanes.batch, self.copy)
+        copy.fill(self.lanes.batch)
+        return copy
 
     def _observations(self, copy: Copy) -> Any:
         seen = copy.seen
@@ -253,10 +263,93 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """How often the core of each environment was started anew, int64 [num_envs]; a copy."""
         return self.lanes.restarts.copy()
 
+    # -- what was played -------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """Return all that going on from here depends on; see `restore`.
+
+        It is made of what was drawn and done since each game began, not of a core's savestates.
+
+        Raises:
+            UserError: An environment was never reset, or a step is under way.
+        """
+        self._check_idle()
+        return env_state.save(self.lanes)
+
+    def restore(self, state: bytes) -> Any:
+        """Bring all environments to where they were when ``state`` was called, here or elsewhere.
+
+        Each game is played again from its start. What follows is, byte for byte, what would have
+        followed there, with any number of threads and workers.
+
+        Args:
+            state: Of as many environments of the same game, core, options and autoreset mode.
+
+        Returns:
+            The observations, as the last step or reset returned them.
+
+        Raises:
+            UserError: It is damaged, or of other environments.
+            ReplayDiffers: A game came out differently.
+            CoreError: A core failed.
+        """
+        self._sent = False
+        env_state.restore(self.lanes, state)
+        self._begun[:] = self._all_begun = True
+        return self._observations(self._copied())
+
+    def log(self, row: int) -> tuple[int, NDArray[np.uint16]]:
+        """Return the start and the buttons of the game under way, or ended by the last step.
+
+        With SAME_STEP the step that ended a game has already begun the next.
+
+        Returns:
+            The number of the start state; uint16 [frames], RetroPad masks since it was restored.
+
+        Raises:
+            UserError: An environment was never reset, or a step is under way.
+        """
+        self._check_idle()
+        log = self.lanes.log(row)
+        return log.start, log.buttons
+
+    def movie(self, row: int, facts: Mapping[str, Any] | None = None) -> Movie:
+        """Return the movie of the game that `log` tells of, up to now.
+
+        Args:
+            row: The environment's.
+            facts: What else to keep in it, such as its seed and score.
+        """
+        self._check_idle()
+        lanes = self.lanes
+        return Movie.recorded(
+            self.game,
+            self.options,
+            lanes.info.version,
+            lanes.log(row),
+            lanes.ram(row),
+            {"frame_skip": self.options.skip} | dict(facts or {}),
+        )
+
+    def _check_idle(self) -> None:
+        if self._sent:
+            raise UserError("a step under way", "step_wait() first")
+        if not self._begun.all():
+            raise UserError("an environment without an episode", "reset() first")
+
     def close_extras(self, **kwargs: Any) -> None:
         """Close the cores."""
         if hasattr(self, "lanes"):
             self.lanes.close()
+
+
+def _mode(found: AutoresetMode | str) -> AutoresetMode:
+    """Return an autoreset mode by its value."""
+    try:
+        return AutoresetMode(found)
+    except ValueError:
+        wanted = "one of " + " ".join(mode.value for mode in MODES)
+        raise UserError(f"autoreset_mode {found!r}", wanted) from None
 
 
 def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:

@@ -212,7 +212,8 @@ def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Sp
 
 def _control(prober: Prober, moment: Moment, wanted: Experiment) -> str:
     """Measure control again; return how it differs."""
-    poke = None if wanted.rows[0, 0] < 0 else (int(wanted.offsets[0]), int(wanted.rows[0, 0]))
+    written = wanted.rows[0] >= 0
+    poke = wanted.offsets[written].tolist(), wanted.rows[0][written].tolist()
     kind: Kind = "fire" if wanted.claim["fire"] else "directions"
     before = None
     if wanted.kind == "gone":

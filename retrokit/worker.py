@@ -107,7 +107,9 @@ class Worker:
     Attributes:
         process: The process; None before `start`.
         lost: Why the process had to end; set by who replaces it.
-        falls: How often in a row it was lost.
+        falls: How often it was lost without a job done in between.
+        losses: How often it was lost since it last was known to be of use.
+        steps: How many it took since it was lost.
         failed: The lane, counted from its first, that failed in the last order, and why.
     """
 
@@ -115,7 +117,7 @@ class Worker:
         self.rows = rows
         self.process: subprocess.Popen[bytes] | None = None
         self.lost: CoreCrashed | CoreTimeout | None = None
-        self.falls = 0
+        self.falls = self.losses = self.steps = 0
         self.failed: tuple[int, str] | None = None
         self._memory, self._folder = memory, folder
 

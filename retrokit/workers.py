@@ -21,13 +21,16 @@ from numpy.typing import NDArray
 from .batch import Batch, Copy
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
-from .lanes import asked_for, cpus, lane_failed, warn_of
+from .lane_log import LaneLog
+from .lanes import ENDED, REST, asked_for, cpus, lane_failed, warn_of
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset
 from .worker import CALL, RESET, STEP, Facts, Share, SharedBatch, Worker
 
-MOST_FALLS = 3  # a worker that is lost so often in a row is not started again
+MOST_FALLS = 3  # a worker that is lost so often without a step in between is not started again
+MOST_LOSSES = 20  # nor one that is lost so often while no episode of its is played to the end,
+CALM = 10_000  # and not so many steps either, for games without end
 INHERIT = 3  # rk_lanes_reset: the row is of an episode that was lost
 
 log = logging.getLogger(__name__)
@@ -49,6 +52,7 @@ class Workers:
         batch: The arrays, written by `reset` and `wait`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         info: What the core says of itself.
+        seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew.
 
     Raises:
@@ -72,8 +76,8 @@ class Workers:
             found = f"{count} environments in {workers} processes on {threads} threads"
             raise UserError(found, "at least one of each")
         workers = min(workers, count)
-        self.game, self.count = game, count
-        self.restarts = np.zeros(count, np.int64)
+        self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
+        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         self.names: tuple[str, ...]
         self.info: CoreInfo
         self.batch: Batch
@@ -81,7 +85,6 @@ class Workers:
         self._share = Share(
             game, options, slice(0), count, max(1, (threads or cpus()) // workers), autoreset, show
         )
-        self._seeds = np.zeros(count, np.uint64)
         self._job: int | None = None
         self._copy: Copy | None = None
         self._pid = os.getpid()
@@ -142,11 +145,17 @@ class Workers:
         except (CoreCrashed, CoreTimeout) as error:
             worker.lost = error
             worker.falls += 1
+            worker.losses, worker.steps = worker.losses + 1, 0
             first, last = worker.rows.start, worker.rows.stop - 1
             where = f"environment {first}" if first == last else f"environments {first} to {last}"
             game = f"{self.game.integration.game} ({where})"
+            often = ""
             if worker.falls >= MOST_FALLS:
-                found = f"{game}: lost {worker.falls} times in a row, at last because {error.found}"
+                often = f"{worker.falls} times in a row"
+            elif worker.losses >= MOST_LOSSES:
+                often = f"{worker.losses} times without an episode played to its end"
+            if often:
+                found = f"{game}: lost {often}, at last because {error.found}"
                 raise CoreError(found, remedy=error.remedy) from error
             self.restarts[worker.rows] += 1
             log.warning("%s is started anew: %s", game, error)
@@ -185,7 +194,7 @@ class Workers:
             asked[asked == 0] = INHERIT
             for row, seed in enumerate(seeds.tolist(), worker.rows.start):
                 if not seed:
-                    self._orders["seeds"][row] = _next_seed(self._seeds[row], self.restarts[row])
+                    self._orders["seeds"][row] = _next_seed(self.seeds[row], self.restarts[row])
             worker.order(RESET)
             worker.wait()
             if self._job == STEP:
@@ -214,9 +223,18 @@ class Workers:
             for worker in self._workers:
                 if worker.lost is None and self._survives(worker, Worker.wait):
                     worker.falls = 0
+                    if worker.losses and self._job == STEP:
+                        self._forgive(worker)
         if lost := [worker for worker in self._workers if worker.lost]:
             self._replace(lost)
         self._job = None
+
+    def _forgive(self, worker: Worker) -> None:
+        """Forget a worker's losses once an episode of its came to an end, or after many steps."""
+        worker.steps += 1
+        ended = self.batch.arrays["results"]["ended"][worker.rows]
+        if worker.steps >= CALM or ((ended > 0) & (ended != ENDED.index("crash"))).any():
+            worker.losses = 0
 
     # -- at work ---------------------------------------------------------------------------------
 
@@ -241,7 +259,7 @@ class Workers:
         """Begin an episode in each lane, and wait for all; see `Lanes.reset`."""
         self._finish()
         asked, given, numbers = asked_for(self.count, lanes, seeds, starts)
-        np.copyto(self._seeds, given, where=given > 0)
+        np.copyto(self.seeds, given, where=given > 0)
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
@@ -249,11 +267,12 @@ class Workers:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
-        if not (actions.view(np.uint32) < most).all():
-            wrong = next(action for action in actions.tolist() if not 0 <= action < most)
-            raise CoreStateError(f"action {wrong}")
-        disabled = self._share.autoreset == "disabled"
-        if disabled and self.ended():
+        ended = self.batch.arrays["results"]["ended"] > 0
+        ended &= self._share.autoreset == "disabled"
+        wrong = (actions.view(np.uint32) >= most) & ~(ended & (actions == REST))
+        if wrong.any():
+            raise CoreStateError(f"action {actions[wrong][0]}")
+        if (ended & (actions != REST)).any():
             raise CoreStateError("the episode has ended")
         self._copy = copy
         self._hand_out(STEP, actions=actions)
@@ -274,13 +293,16 @@ class Workers:
             CoreError: A lane failed, or a worker was lost again and again.
         """
         self._finish()
+        self._raise_failed()
+        copy, self._copy = self._copy, None
+        if copy:
+            copy.fill(self.batch)
+
+    def _raise_failed(self) -> None:
         for worker in self._workers:
             if worker.failed:
                 lane, why = worker.failed
                 raise lane_failed(self.game, self.count, worker.rows.start + lane, why)
-        copy, self._copy = self._copy, None
-        if copy:
-            copy.fill(self.batch)
 
     def ended(self) -> bool:
         """Whether an episode ended in the last step."""
@@ -288,20 +310,57 @@ class Workers:
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""
+        picture: NDArray[np.uint8] = self._ask(lane, "frame")
+        return picture
+
+    def log(self, lane: int = 0) -> LaneLog:
+        """Return what a lane's game was so far; see `Lanes.log`."""
+        log: LaneLog = self._ask(lane, "log")
+        return log
+
+    def ram(self, lane: int = 0) -> NDArray[np.uint8]:
+        """Return a lane's memory as it is now; see `Lanes.ram`."""
+        ram: NDArray[np.uint8] = self._ask(lane, "ram")
+        return ram
+
+    def replay(self, logs: Sequence[LaneLog]) -> None:
+        """Play a game again in each lane, in all processes at once; see `Lanes.replay`."""
+        self._finish()
+        calls = (
+            lambda worker: self._send_call(worker, "play_again", logs[worker.rows]),
+            self._receive_call,
+        )
+        for phase in calls:
+            for worker in self._workers:
+                if worker.lost is None:
+                    self._survives(worker, phase)
+        for worker in self._workers:
+            if worker.lost:
+                raise worker.lost
+        self._raise_failed()
+
+    def _ask(self, lane: int, method: str) -> Any:
+        """Return what a method of ``Lanes`` tells of one lane."""
         self._finish()
         worker = next(worker for worker in self._workers if lane < worker.rows.stop)
-        pictures: list[NDArray[np.uint8]] = []
+        answers: list[Any] = []
 
         def ask(worker: Worker) -> None:
-            pictures.append(self._call(worker, "frame", lane - worker.rows.start))
+            answers.append(self._call(worker, method, lane - worker.rows.start))
 
         if not self._survives(worker, ask):
-            raise CoreError("the picture was lost with the core that drew it")
-        return pictures[0]
+            raise CoreError(f"environment {lane} was lost with its core")
+        return answers[0]
 
     def _call(self, worker: Worker, method: str, *arguments: object) -> Any:
+        self._send_call(worker, method, *arguments)
+        return self._receive_call(worker)
+
+    def _send_call(self, worker: Worker, method: str, *arguments: object) -> None:
         worker.send((method, arguments))
         worker.order(CALL)
+
+    def _receive_call(self, worker: Worker) -> Any:
         try:
             return worker.receive()
         finally:

@@ -21,7 +21,8 @@ LIMIT = 400  # lines a file
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
 ENV = CORE | {"integration", "load", "options", "lanes", "env"}
-PLAY = ENV | {"vector", "movie", "policy", "run", "telemetry", "png", "album"}
+RUN = {"run", "checkpoint", "metrics"}
+PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album", "sound"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": {"errors"},
@@ -33,8 +34,10 @@ ALLOWED: dict[str, set[str]] = {
     "content": {"errors", "systems"},
     "host": {"errors", "_host"},  # the compiled extension, and its one importer
     "savestate": {"errors"},
+    "sealed": {"errors"},
     "png": set(),
     "core": DATA | {"host", "savestate"},
+    "sound": {"host", "core"},
     "team": DATA | {"core"},
     "sandbox": DATA | {"host", "core"},
     "yaml_file": {"errors", "files"},
@@ -53,15 +56,20 @@ ALLOWED: dict[str, set[str]] = {
     "options": {"errors"},
     "program": DATA | {"host", "conditions", "integration"},
     "plan": CORE | {"host", "integration", "batch", "options", "program"},
-    "lanes": CORE | {"host", "load", "batch", "options", "plan"},
+    "lane_log": {"host"},
+    "lanes": CORE | {"host", "load", "batch", "options", "plan", "lane_log"},
     "worker": CORE | {"host", "load", "batch", "options", "plan", "lanes"},
-    "workers": CORE | {"load", "batch", "options", "plan", "lanes", "worker"},
+    "workers": CORE | {"load", "batch", "options", "plan", "lane_log", "lanes", "worker"},
+    "env_state": ENV | {"lane_log", "sealed", "workers"},
     "env": CORE | {"integration", "load", "batch", "options", "lanes"},
     "gym": {"systems"},
-    "vector": ENV | {"plan", "workers"},
-    "movie": ENV,
+    "vector": ENV | {"batch", "env_state", "movie", "plan", "workers"},
+    "movie": ENV | {"lane_log", "sealed"},
+    "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,
-    "run": {"errors"},
+    "metrics": {"errors", "files"},
+    "checkpoint": {"errors", "files"},
+    "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},
     "discovery": PLAY | {"team"},
     "learning": PLAY,
@@ -69,8 +77,9 @@ ALLOWED: dict[str, set[str]] = {
     "interop": PLAY | {"learning"},
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
-    | {"discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
+    | {"bk2", "discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
     | {"views", "cluster"},
+    "__main__": {"cli"},
 }
 # Heavy or optional package → the groups that may import it.
 CONFINED = {
@@ -78,6 +87,10 @@ CONFINED = {
     "rich": {"cli"},
     "cffi": {"host"},
     "torch": {"learning"},
+    "tensorboard": {"metrics"},
+    "av": {"views"},
+    "PIL": {"views"},
+    "pygame": {"views"},
     "fastapi": {"views"},
     "ray": {"cluster"},
     "redis": {"telemetry"},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrokit.buttons import BUTTONS, MASKS, to_mask
-from retrokit.policy import STYLES, Style, random_play
+from retrokit.policy import STYLES, RandomPlay, Style, choose, random_play
 
 STICK = [[], ["UP"], ["DOWN"], ["LEFT"], ["RIGHT"]]
 WITH_FIRE = [*STICK, ["B"], ["UP", "B"], ["LEFT", "B"]]
@@ -85,3 +85,32 @@ def test_nothing_to_press_presses_nothing() -> None:
 
 def test_styles_have_names_of_their_own() -> None:
     assert len({style.name for style in STYLES}) == len(STYLES)
+
+
+def test_random_play_takes_every_action_as_often() -> None:
+    draws = np.random.default_rng(0).random(50_000)
+    decision = RandomPlay(5).act({"picture": np.zeros((50_000, 1)), "ram": None}, draws)
+    counts = np.bincount(decision.actions)
+    assert len(counts) == 5 and counts.min() > 9_700 and counts.max() < 10_300
+    assert decision.values is None and decision.probabilities.shape == (50_000, 5)
+    assert not RandomPlay(5).act(np.zeros((4, 84, 84)), None).actions.any()
+
+
+def test_an_action_is_drawn_as_often_as_it_is_likely() -> None:
+    wanted = np.array([0.1, 0.0, 0.6, 0.3, 0.0], np.float32)
+    draws = np.random.default_rng(0).random(100_000)
+    found = np.bincount(choose(np.tile(wanted, (100_000, 1)), draws), minlength=5) / 100_000
+    assert found == pytest.approx(wanted, abs=0.005)
+    assert found[1] == found[4] == 0
+    assert choose(wanted[None], None).tolist() == [2]
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=18), st.floats(0, 1))
+def test_what_cannot_be_is_never_drawn(weights: list[float], draw: float) -> None:
+    """Whatever the rounding, at either end of the draws too."""
+    row = np.array([weights], np.float32)
+    if row.sum() > 0:
+        draws = np.array([min(draw, np.nextafter(1, 0))])
+        assert row[0, choose(row, draws)[0]] > 0
+        assert row[0, choose(row, np.array([np.nextafter(1, 0)]))[0]] > 0
+        assert row[0, choose(row, np.zeros(1))[0]] > 0

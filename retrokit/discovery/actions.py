@@ -50,37 +50,48 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
         states: Savestates of play, 8 of them: with two or three a button is soon called dead that
             only did nothing there. `play_states` makes them.
     """
-    switches = _switches(core)
+    described = _described(core)
+    switches = [name for name, text in described.items() if any(w in text for w in _SWITCHES)]
     tried = [name for name in _TRIED if name not in switches]
-    effects = np.stack([_effects(core, state, tried) for state in states])
-    seen = {
-        name: int((effects[:, n] != effects[:, -1]).any(1).sum()) for n, name in enumerate(tried)
-    }
+    effects = _effects(core, states, [0, *(MASKS[name] for name in tried)])
+    shown = {name: effects[:, n + 1] for n, name in enumerate(tried)}
+    seen = {name: _differ(shown[name], effects[:, 0]) for name in tried}
+    walks = [MASKS[name] for name in DIRECTIONS if seen.get(name)]
+    for name in _TRIGGERS:  # some strike only where a direction is held too
+        if seen.get(name) == 0 and walks and (name in described or not described):
+            both = _effects(core, states, [*walks, *(mask | MASKS[name] for mask in walks)])
+            alone, shown[name] = np.split(both.reshape(len(states), -1), 2, axis=1)
+            seen[name] = _differ(shown[name], alone)
     useful = [name for name in tried if seen[name]]
     pause = [n for n in useful if n not in DIRECTIONS and _pauses(core, states, MASKS[n])]
     harmful = sorted({*switches, *pause, "START", "SELECT"}, key=list(MASKS).index)
     useful = [name for name in useful if name not in harmful]
     fire = sorted((n for n in _TRIGGERS if n in useful), key=lambda name: -seen[name])
-    fire = _without_twins(fire, tried, effects, seen)
+    fire = _without_twins(fire, shown, seen)
     return Buttons(_action_set(core, states, useful, fire), useful, fire, pause, harmful)
 
 
-def _switches(core: Core) -> list[str]:
-    """Return the buttons that the core itself names as switches of the console or the cabinet."""
-    found = []
-    for port, device, _, number, text in core.inputs():
-        named = any(word in text.lower() for word in _SWITCHES)
-        if port == 0 and device == 1 and named and number < len(MASKS):
-            found.append(to_names(1 << number)[0])
-    return sorted(set(found), key=list(MASKS).index)
+def _described(core: Core) -> dict[str, str]:
+    """Return what the core says of the first pad's buttons, in small letters, by name."""
+    known = {
+        to_names(1 << number)[0]: text.lower()
+        for port, device, _, number, text in core.inputs()
+        if port == 0 and device == 1 and number < len(MASKS)
+    }
+    return {name: known[name] for name in MASKS if name in known}
 
 
-def _effects(core: Core, state: bytes, names: Sequence[str]) -> NDArray[np.uint64]:
-    """Return picture hashes [names + 1, looks] after each button; the last row held none."""
-    logs = np.zeros((len(names) + 1, 60), np.uint16)
-    for row, name in enumerate(names):
-        logs[row, :16] = MASKS[name]
-    return core.branch(state, logs, [8, 16, 30, 60], hashes=True).hashes
+def _effects(core: Core, states: Sequence[bytes], masks: Sequence[int]) -> NDArray[np.uint64]:
+    """Return picture hashes [states, masks, looks] after each mask was held for 16 frames."""
+    logs = np.zeros((len(masks), 60), np.uint16)
+    logs[:, :16] = np.array(masks, np.uint16)[:, None]
+    looks = [8, 16, 30, 60]
+    return np.stack([core.branch(state, logs, looks, hashes=True).hashes for state in states])
+
+
+def _differ(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
+    """Return in how many states two buttons did not do the same."""
+    return int((one != other).any(axis=1).sum())
 
 
 def _pauses(core: Core, states: Sequence[bytes], mask: int) -> bool:
@@ -102,13 +113,13 @@ def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:
 
 
 def _without_twins(
-    fire: list[str], tried: list[str], effects: NDArray[np.uint64], seen: dict[str, int]
+    fire: list[str], shown: dict[str, NDArray[np.uint64]], seen: dict[str, int]
 ) -> list[str]:
     """Drop a button that did just what an earlier one does, in every state and often enough."""
     kept: list[str] = []
     for name in fire:
-        rows = [effects[:, tried.index(other)] for other in kept]
-        if seen[name] < 3 or not any((effects[:, tried.index(name)] == row).all() for row in rows):
+        twins = any(np.array_equal(shown[name], shown[other]) for other in kept)
+        if seen[name] < 3 or not twins:
             kept.append(name)
     return kept
 

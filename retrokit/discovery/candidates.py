@@ -189,6 +189,7 @@ class Candidate:
             "score_scale": v.scale,
             "score_base": v.base,
             "score_blank": v.blank,
+            "variable": v.to_dict(),  # all of it, as under ``variables`` in the file
             "grade": self.grade,
             "seen": [self.behaviour.lowest, self.behaviour.highest],
             "evidence": self.evidence,
@@ -208,6 +209,12 @@ def place(offset: int, spans: Sequence[Span]) -> tuple[str, int]:
         if span.start <= offset < span.start + span.size:
             return span.region, offset - span.start
     raise ValueError(f"offset {offset} lies in no selected region")
+
+
+def name_of(offset: int, spans: Sequence[Span]) -> str:
+    """Return an offset into the selected regions as a person writes it: ``0x41c``, ``VRAM 0x9``."""
+    region, addr = place(offset, spans)
+    return f"{addr:#x}" if region == "SYSTEM_RAM" else f"{region} {addr:#x}"
 
 
 def values_of(

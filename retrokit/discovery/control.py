@@ -318,18 +318,18 @@ def controls(
     state: bytes,
     log: NDArray[np.uint16],
     looks: Sequence[int],
-    poke: tuple[int, int] | None,
+    poke: tuple[Sequence[int], Sequence[int]] | None,
     before: Control | None = None,
     kind: Kind = "directions",
 ) -> Iterator[tuple[int, int]]:
-    """Yield control at each look of a replay that began with a poke (its offset and value).
+    """Yield control at each look of a replay that began with a poke (offsets and values).
 
     Looks are frames run, ascending. Each gives V, and whether the buttons are obeyed; with
     ``before``, whether that control is lost by now, and 0.
     """
     enter(core, state)
     if poke is not None:
-        core.poke([poke[0]], [poke[1]])
+        core.poke(*poke)
     for start, look in pairwise((0, *looks)):
         core.record(log[start:look])
         if before is None:

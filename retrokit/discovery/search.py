@@ -250,8 +250,10 @@ class _Hunt:
             if not proved:
                 most = FEW_TRIED if scored else TRIED
                 share = partial(self._report, LIVES)
-                lives = find_lives(prober, (), share, tried, most)
-                proved = lives is not None and lives.grade == "proved"
+                later = find_lives(prober, (), share, tried, most)
+                proved = later is not None and later.grade == "proved"
+                if proved or lives is None or lives.tally is None:
+                    lives = later
             if scored and not proved and known_play is not None:
                 recording = known_play  # what was played for lives alone was in vain
                 prober.recording = recording.ending(ends)

@@ -22,6 +22,8 @@ struct lane {
     uint32_t *held;      /* the rule's counters */
     rk_view *views;      /* the program's regions, of this frame */
     rk_result result;
+    rk_log log;
+    size_t actions_bytes, buttons_bytes; /* of the log, as they were allocated */
     rk_lanes *lanes;
     struct seen last, earlier; /* the last two frames shown */
     char error[256];     /* empty while all is well */
@@ -45,10 +47,14 @@ struct rk_lanes {
     uint8_t *asked;
     uint64_t *seeds;
     int32_t *chosen;
+    const rk_log *replayed; /* a job of its own */
 };
 
 /* lane.c */
 void rk_lane_work(rk_lanes *lanes, struct lane *lane);
+bool rk_rests(const rk_lanes *lanes, const struct lane *lane, int32_t action);
+/* log.c */
+int rk_log_room(struct lane *lane, int64_t frames);
 /* observe.c */
 void rk_lane_sink(void *lane, const uint8_t *pixels, size_t pitch);
 void rk_lane_keep(struct lane *lane);

@@ -36,7 +36,7 @@ static void look(rk_lanes *lanes, struct lane *lane, bool ruled) {
 static bool run(rk_lanes *lanes, struct lane *lane, uint16_t buttons, bool see, int64_t *values) {
     rk_press(lane->host, buttons);
     rk_step(lane->host, see);
-    lane->result.frame++;
+    lane->log.buttons[lane->result.frame++] = buttons;
     look(lanes, lane, true);
     rk_ruled_values(&lanes->plan.program, lane->views, values);
     return rk_rule(&lanes->plan.program, values, lane->held);
@@ -66,10 +66,13 @@ static int restore(rk_lanes *lanes, struct lane *lane, int number, uint32_t wait
 }
 
 static int begin_game(rk_lanes *lanes, struct lane *lane, int32_t chosen) {
+    lane->log.then = lane->random, lane->log.chosen = chosen, lane->log.n_actions = 0;
     uint32_t waits = 1 + (lanes->plan.noops ? draw_below(lane, lanes->plan.noops + 1) : 0);
     int number = chosen;
     if (chosen < 0) number = lanes->n_starts > 1 ? (int)draw_below(lane, (uint32_t)lanes->n_starts) : 0;
+    lane->log.start = number, lane->log.known = true;
     bool over;
+    if (!rk_log_room(lane, waits + PICTURE_WAIT)) return 0;
     if (!restore(lanes, lane, number, waits, &over)) return 0;
     if (over && waits > 1 && !restore(lanes, lane, number, 1, &over)) return 0;
     return !over || rk_fail("the game is over %d frames after its start", (int)lane->result.frame);
@@ -78,6 +81,7 @@ static int begin_game(rk_lanes *lanes, struct lane *lane, int32_t chosen) {
 /* The next life of a game that goes on; false: it was over before anybody could act. */
 static bool next_life(rk_lanes *lanes, struct lane *lane) {
     int64_t ruled[lanes->plan.program.n_variables];
+    lane->log.actions[lane->log.n_actions++] = RK_NEXT_LIFE;
     return !run(lanes, lane, 0, lanes->plan.show, ruled);
 }
 
@@ -126,6 +130,8 @@ static int step(rk_lanes *lanes, struct lane *lane, int32_t action) {
     int64_t frames = plan->skip, now[variables];
     if (plan->most_frames && plan->most_frames - result->frame < frames)
         frames = plan->most_frames > result->frame ? plan->most_frames - result->frame : 1;
+    if (!rk_log_room(lane, frames + 1)) return 0;
+    lane->log.actions[lane->log.n_actions++] = action;
     bool over = false;
     int shown = 0; /* how many of the frames up to the last */
     for (int64_t f = 0; f < frames && !over; f++) {
@@ -155,6 +161,7 @@ static int step(rk_lanes *lanes, struct lane *lane, int32_t action) {
 static void inherit(rk_lanes *lanes, struct lane *lane) {
     const size_t variables = (size_t)lanes->plan.program.n_variables;
     const int i = lane->row;
+    lane->log.known = false;
     lane->result = lanes->batch.results[i];
     memcpy(lane->values, lanes->batch.values + (size_t)i * variables, variables * sizeof(int64_t));
     lane->lost = lanes->plan.autoreset == 2 || !lane->result.ended;
@@ -182,15 +189,34 @@ static int reset_at_once(rk_lanes *lanes, struct lane *lane) {
     return 1;
 }
 
+/* The game that a log tells of, from its start; in the row is what the last step said. */
+static int replay(rk_lanes *lanes, struct lane *lane, const rk_log *log) {
+    if (!log->known) return lane->random = log->now, inherit(lanes, lane), 1;
+    lane->random = log->then;
+    if (!reset(lanes, lane, true, log->chosen)) return 0;
+    for (uint64_t i = 0; i < log->n_actions; i++) {
+        const int32_t action = log->actions[i];
+        if (!(action == RK_NEXT_LIFE ? reset(lanes, lane, false, -1) : step(lanes, lane, action))) return 0;
+    }
+    return 1;
+}
+
+bool rk_rests(const rk_lanes *lanes, const struct lane *lane, int32_t action) {
+    return action == RK_REST && lane->reset_due && !lanes->plan.autoreset;
+}
+
 static int work(rk_lanes *lanes, struct lane *lane) {
     const int i = lane->row, mode = lanes->plan.autoreset;
     rk_result *row = &lanes->batch.results[i];
-    if (lanes->resets) {
+    if (lanes->replayed) {
+        if (!replay(lanes, lane, &lanes->replayed[i])) return 0;
+    } else if (lanes->resets) {
         if (!lanes->asked[i]) return 1;
         if (lanes->seeds[i]) lane->random = lanes->seeds[i];
         if (lanes->asked[i] == 3) inherit(lanes, lane);
         else if (!reset(lanes, lane, lanes->asked[i] == 2, lanes->chosen[i])) return 0;
     } else if (lane->reset_due) {
+        if (rk_rests(lanes, lane, lanes->actions[i])) return 1;
         if (mode != 1) return rk_fail("the episode has ended");
         if (!reset(lanes, lane, false, -1)) return 0;
     } else {

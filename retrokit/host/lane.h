@@ -106,6 +106,18 @@ typedef struct {
     uint8_t *flags;               /* terminated and truncated: [2][lanes] */
 } rk_copy;
 
+#define RK_NEXT_LIFE -1 /* in place of an action: a reset that went on with the game */
+
+/* A lane's game since its savestate was restored: all it takes to play it again. */
+typedef struct {
+    int32_t known;                /* 0: none, as the core is new in the place of one that died */
+    int32_t chosen, start;        /* the number asked for, -1: drawn; the number it became */
+    uint64_t then, now;           /* the state of the generator, before the start was drawn and now */
+    uint64_t n_actions, n_frames;
+    int32_t *actions;             /* [n_actions] of the steps */
+    uint16_t *buttons;            /* [n_frames] */
+} rk_log;
+
 typedef struct rk_lanes rk_lanes;
 
 /* The parts of a program alone. */
@@ -120,6 +132,8 @@ void rk_lanes_free(rk_lanes *lanes);
 /* Savestates to start from, copied; `sizes` [count], the bytes of all in one piece. */
 int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *sizes, int count);
 
+#define RK_REST -1 /* the action that leaves a lane as it is whose episode ended: autoreset disabled */
+
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
  * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;
@@ -131,6 +145,11 @@ int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds,
 int rk_lanes_wait(rk_lanes *lanes);
 /* Whether an episode ended in the last step. */
 int rk_lanes_ended(const rk_lanes *lanes);
+/* The log as it is, valid until the next job. */
+void rk_lane_log(rk_lanes *lanes, int lane, rk_log *log);
+/* Play a game again in each lane, and wait for all; 0, or a lane that failed, as above. What is not
+ * known goes on as after a core that died, from its row. */
+int rk_lanes_replay(rk_lanes *lanes, const rk_log *logs);
 const char *rk_lane_error(rk_lanes *lanes, int lane);
 /* The picture shown last, as rk_frame gives it; only where it is kept. */
 int rk_lane_frame_size(rk_lanes *lanes, int lane, uint32_t *width, uint32_t *height);

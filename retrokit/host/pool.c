@@ -69,7 +69,7 @@ void rk_pool_start(struct pool *pool) {
     if (atomic_load(&pool->naps)) wake(&pool->job);
 }
 
-void rk_pool_finish(struct pool *pool) {
+static void await_all(struct pool *pool) {
     if (!atomic_load(&pool->left)) return;
     take_part(pool, 0);
     const int64_t begin = spin((const uint32_t *)&pool->left, 0, false, pool->brief);
@@ -77,6 +77,11 @@ void rk_pool_finish(struct pool *pool) {
     for (uint32_t left; (left = atomic_load(&pool->left));) nap(&pool->left, left);
     atomic_store(&pool->asleep, false);
     pool->brief = was_brief(begin);
+}
+
+void rk_pool_finish(struct pool *pool) {
+    await_all(pool);
+    pool->lanes->copy = (rk_copy){0}; /* its owner may drop it now */
 }
 
 void rk_pool_free(struct pool *pool) {
@@ -170,6 +175,7 @@ void rk_lanes_free(rk_lanes *lanes) {
         struct lane *lane = &lanes->lanes[i];
         free(lane->values), free(lane->gained), free(lane->best), free(lane->held);
         free(lane->views), free(lane->earlier.pixels), free(lane->last.pixels);
+        free(lane->log.actions), free(lane->log.buttons);
         if (lane->host) lane->host->sink = NULL, lane->host->fresh = false, lane->host->live = (struct live){0};
     }
     drop_starts(lanes);
@@ -201,6 +207,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
 int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, const rk_copy *copy) {
     rk_pool_finish(lanes->pool); /* what nobody waited for, as after Ctrl-C */
     for (int i = 0; i < lanes->count; i++) {
+        if (rk_rests(lanes, &lanes->lanes[i], actions[i])) continue;
         if (actions[i] < 0 || (uint32_t)actions[i] >= lanes->plan.n_actions)
             return rk_fail("action %d", actions[i]);
         if (!lanes->plan.autoreset && lanes->lanes[i].reset_due)
@@ -219,7 +226,6 @@ int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds,
     memcpy(lanes->asked, asked, n);
     memcpy(lanes->seeds, seeds, n * sizeof *seeds);
     memcpy(lanes->chosen, starts, n * sizeof *starts);
-    lanes->copy = (rk_copy){0};
     lanes->resets = true;
     rk_pool_start(lanes->pool);
     return 1;

@@ -179,6 +179,10 @@ def score(answer: Answer) -> Verdict:
         )
     if screen:
         said.append(f"At {screen['film']} moments the screen shows what RAM holds.")
+    if copies := evidence.get("copies"):
+        each = ", ".join(copy.split(":")[0] for copy in copies)
+        are = "is a copy" if len(copies) == 1 else "are copies"
+        said.append(f"{each} {are} that the game makes anew: writing there changes nothing.")
     return Verdict(best["grade"], " ".join(f"0x{addr:x}" for addr in best["score_addrs"]), said)
 
 
@@ -190,6 +194,9 @@ def lives(answer: Answer) -> Verdict:
         return Verdict("none", "not found", ["Nothing in RAM fell like a number of lives."])
     bits = "" if known["mask"] == 0xFF else f", bits 0x{known['mask']:02x}"
     said = [f"1 byte of {known['region']}{bits}; {known['start']} at the start."]
+    if terms := known.get("terms"):
+        parts = " ".join(dict.fromkeys(f"0x{addr:x}" for term in terms for addr in term["addrs"]))
+        said.append(f"The game makes it anew from what stands at {parts}: there it was written.")
     if known["grade"] == "unproved":
         said.append("It falls like lives, but writing it did not end the game. Not in the file.")
     elif "poked" in (evidence := known["evidence"]):

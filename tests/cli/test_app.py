@@ -45,6 +45,11 @@ def test_version():
     assert run("--version").stdout == f"retrokit {retrokit.__version__}\n"
 
 
+def test_the_package_runs_as_a_program_too():
+    command = [sys.executable, "-m", "retrokit", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == run("--version").stdout
+
+
 @pytest.mark.parametrize("args", [[], ["--help"]])
 def test_help_lists_every_command_and_imports_none(args):
     code = f"{RUN.replace('sys.exit(main())', f'main({args})')}; print(sorted(sys.modules))"

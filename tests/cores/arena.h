@@ -22,6 +22,9 @@
 #ifndef AT
 #define AT 0 /* where the game's bytes lie in RAM; the first four count frames */
 #endif
+#ifndef STRIKES
+#define STRIKES 1 /* whether fire does anything */
+#endif
 #ifndef LIVES_AT_START
 #define LIVES_AT_START 3
 #endif
@@ -105,7 +108,7 @@ void step(void) {
         ram[LUCK] = (uint8_t)(ram[LUCK] + (STIRS));
         for (unsigned way = 0; way < 4; way++)
             if (held >> (UP_KEY + way) & 1) move(ram + X, ram + Y, way);
-        if (held & 1 & ~before && !ram[COOL]) fire();
+        if (held & 1 & ~before && !ram[COOL] && (STRIKES)) fire();
         if (time % FOE_WAITS == 0) {
             move(ram + FOE_X, ram + FOE_Y, ram[FOE_X] > ram[X] ? 2 : 3);
             move(ram + FOE_X, ram + FOE_Y, ram[FOE_Y] > ram[Y] ? 0 : 1);

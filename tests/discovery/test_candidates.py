@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +23,7 @@ from retrokit.discovery.candidates import (
     values_of,
 )
 from retrokit.discovery.record import Recording
+from retrokit.integration import Integration
 from retrokit.values import DECODERS, Variable
 
 SPANS = (Span("SYSTEM_RAM", 0, 64), Span("VIDEO_RAM", 64, 64))
@@ -209,6 +212,15 @@ def test_a_candidate_speaks_the_keys_of_the_file() -> None:
     assert (said["score_scale"], said["score_base"], said["score_blank"]) == (10, 0, None)
     assert (said["grade"], said["seen"]) == ("proved", [0, 190])
     assert "score_terms" not in said and "score_region" not in said
+
+
+def test_a_candidate_can_be_decoded_from_what_it_says() -> None:
+    seen = Behaviour(3, 0, 0, (10,), (), 0.99, False, 0, 190, 2)
+    variable = Variable((3, 5), "digits", shift=3, blank=16)  # a pointer into a table of glyphs
+    said = Candidate(variable, (3, 5), seen, "proved").to_dict(1)
+    facts = {"system": "atari2600", "core": "stella", "action_set": [[]], "rom_sha1": "0" * 40}
+    file = {"game": "alien", "variables": {"score": said["variable"]}, **facts}
+    assert Integration.from_dict(json.loads(json.dumps(file))).variables["score"] == variable
 
 
 # -- groups that behave like a score ---------------------------------------------------------------

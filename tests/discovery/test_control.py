@@ -140,7 +140,7 @@ def test_each_look_of_a_replay_is_measured(arena_state: tuple[Core, bytes]) -> N
     core.load(state)
     before = measure_control(core)
     log = np.zeros(300, np.uint16)
-    seen = list(controls(core, state, log, [5, 240], (MODE, DYING), before))
+    seen = list(controls(core, state, log, [5, 240], ([MODE], [DYING]), before))
     assert seen == [(1, 0), (0, 0)]
     (variety_, steers), *_ = controls(core, state, log, [5], None)
     assert variety_ >= PLAY_LATER and steers == 1
@@ -166,3 +166,12 @@ def test_buttons_of_play(core: Core, play: bytes) -> None:
     assert len(found.action_set) <= 18
     pressed = {name for action in found.action_set for name in action}
     assert not pressed & set(found.harmful)
+
+
+@pytest.mark.parametrize("strikes", ["1", "held>>UP_KEY"], ids=["alone", "with a direction"])
+def test_fire_that_strikes_only_on_the_way_is_fire(open_fake: Open, strikes: str) -> None:
+    core = open_fake("arena_bcd", STRIKES=strikes)
+    state = state_after(core, "WAIT:2", "START:6", "WAIT:40")
+    found = useful_buttons(core, play_states(core, state))
+    assert found.fire == ["B"] and found.useful == [*DIRECTIONS, "B"]
+    assert ["LEFT", "B"] in found.action_set
