@@ -321,15 +321,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             facts: What else to keep in it, such as its seed and score.
         """
         self._check_idle()
-        lanes = self.lanes
-        return Movie.recorded(
-            self.game,
-            self.options,
-            lanes.info.version,
-            lanes.log(row),
-            lanes.ram(row),
-            {"frame_skip": self.options.skip} | dict(facts or {}),
-        )
+        told = {"frame_skip": self.options.skip} | dict(facts or {})
+        return Movie.recorded(self.lanes, row, told)
 
     def _check_idle(self) -> None:
         if self._sent:

@@ -52,6 +52,7 @@ class Workers:
         batch: The arrays, written by `reset` and `wait`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         info: What the core says of itself.
+        home: What is pressed before a start, see `Lanes`.
         seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew.
 
@@ -80,6 +81,7 @@ class Workers:
         self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         self.names: tuple[str, ...]
         self.info: CoreInfo
+        self.home: NDArray[np.uint16]
         self.batch: Batch
         self._shared: SharedBatch | None = None
         self._share = Share(
@@ -173,7 +175,7 @@ class Workers:
 
     def _arrive(self, worker: Worker) -> None:
         facts: Facts = worker.receive()
-        self.names, self.info = facts.names, facts.info
+        self.names, self.info, self.home = facts.names, facts.info, facts.home
         if facts.starts:
             self._start_from(facts.starts)
 

@@ -49,11 +49,21 @@ static void read_values(rk_lanes *lanes, struct lane *lane, int64_t *values) {
 
 static bool has_picture(const rk_host *host) { return host->width && !host->stale; }
 
+/* A paddle that no savestate holds is driven home first, and the start restored again. */
+static int enter(rk_lanes *lanes, struct lane *lane, const struct start *start) {
+    const rk_plan *plan = &lanes->plan;
+    for (uint32_t f = 0; f < plan->n_home; f++) {
+        if (!f && rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+        rk_press(lane->host, plan->home[f]);
+        rk_step(lane->host, false);
+    }
+    return rk_restore(lane->host, start->state, start->size);
+}
+
 /* Restore, and wait for `waits` frames; then until there is a picture, where one is wanted. */
 static int restore(rk_lanes *lanes, struct lane *lane, int number, uint32_t waits, bool *over) {
-    const struct start *start = &lanes->starts[number];
     int64_t ruled[lanes->plan.program.n_variables];
-    if (rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+    if (enter(lanes, lane, &lanes->starts[number]) <= 0) return 0;
     memset(lane->held, 0, sizeof *lane->held * (size_t)lanes->plan.program.n_held);
     lane->result = (rk_result){0};
     *over = false;

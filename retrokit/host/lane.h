@@ -72,6 +72,8 @@ typedef struct {
     const uint8_t *progress;      /* [variables] those that count as progress */
     int32_t score;                /* the variable of the raw reward */
     int32_t autoreset;            /* 0 disabled, 1 in the next step, 2 in the same step */
+    const uint16_t *home;         /* [n_home] pressed before a start, and then it is restored again */
+    uint32_t n_home;
     int32_t in_place;             /* what the savestate says of memory is read where the core has it */
 } rk_plan;
 
