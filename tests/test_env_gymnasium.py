@@ -33,14 +33,16 @@ def test_gymnasiums_statistics(three: Three) -> None:
 
 
 def test_gymnasiums_video(three: Three, tmp_path: Path) -> None:
+    folder = tmp_path / "videos"
     env = gymnasium.wrappers.RecordVideo(
-        retrokit.make(three(), render_mode="rgb_array", **PLAIN), str(tmp_path / "films")
+        retrokit.make(three(), render_mode="rgb_array", **PLAIN), str(folder)
     )
     env.reset()
     for _ in range(3):
         env.step(0)
     env.close()
-    assert list(tmp_path.glob("films/*.mp4"))
+    (video,) = folder.glob("*.mp4")
+    assert b"ftyp" in video.read_bytes()[:16]  # an MP4 file, and no empty one
 
 
 def test_gymnasium_runs_it_in_processes(three: Three) -> None:

@@ -8,15 +8,16 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from ..content import Content
 from ..discovery.answer import Answer
 from ..discovery.candidates import Candidate, name_of
 from ..discovery.fact import Fact
-from ..views.words import why
+from ..views.words import failures, why
 from . import output
 
 
-def print_answer(answer: Answer) -> None:
-    """Print the table of candidates and what else was found."""
+def print_answer(answer: Answer, content: Content) -> None:
+    """Print the table of candidates, what else was found, and why what was not."""
     print_candidates(answer.candidates)
     lines = [("lives", _lives(answer)), ("start", " ".join(answer.start_buttons))]
     actions = ["+".join(action) or "NOOP" for action in answer.buttons.action_set]
@@ -31,6 +32,7 @@ def print_answer(answer: Answer) -> None:
     if answer.scoring:
         plays = [f"{style} {rises}" for style, rises in answer.scoring.items()]
         lines.append(("scored", "rises by way of playing: " + ", ".join(plays)))
+    lines += [("why not", text) for text in failures(answer.to_dict(content))]
     lines.append(("time", f"{answer.seconds:.0f} s, {answer.frames:,} frames recorded"))
     width = 10_000 if output.is_plain(sys.stdout) else max(40, shutil.get_terminal_size().columns)
     for key, value in lines:

@@ -32,6 +32,7 @@ LOWS = (1, 0, -1)  # what is written to make the loss the last one
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
 LATER = (60, 120, 200, 400)  # frames after a loss; at one of them its being the last shows in RAM
 PARTED = 3  # bytes of which that is more than chance
+CONTRADICTED = "games that were recorded went on after what would be their end"
 TRIED = 4  # candidates that are poked
 
 
@@ -130,6 +131,7 @@ def find_lives(
     found, tried = suspects(prober.recording, exclude), set() if tried is None else tried
     tallies: list[tuple[Suspect, Tally]] = []
     copies: set[Field | Tally] = set()
+    why: dict[Field | Tally, str] = {}
     number = 0
     for suspect in found:
         if suspect.field in tried or number == most:
@@ -147,22 +149,24 @@ def find_lives(
         number += 1
         for moment in tries(prober, suspect, MOST_LOSSES if number <= 2 else 1):
             if is_clock(prober, suspect.field, moment):
+                why[suspect.field] = "it falls whatever is pressed, as a clock does"
                 continue
-            lives, refuted = _last_loss(prober, suspect, field, moment)
+            lives, refuted, why[suspect.field] = _last_loss(prober, suspect, field, moment)
             if lives is not None and not _contradicted(prober, lives):
                 return lives
             if refuted:
                 break
     for counter, tally in tallies:
         start, last = counter.start, tally.base
-        return Lives(tally.offset, 0xFF, 0, True, start, last, False, "unproved", tally=tally)
+        told = {"why": why[counter.field]}
+        return Lives(tally.offset, 0xFF, 0, True, start, last, False, "unproved", told, tally=tally)
     for best in found:
         bits = best.field
         plain = bits.mask in PLAIN and not bits.codes  # odd bits are worth nothing without proof
         if plain and bits not in copies:
-            return Lives(
-                bits.offset, bits.mask, bits.shift, False, best.start, 0, False, "unproved"
-            )
+            told = {"why": why.get(bits, "others that fall so were likelier, and none was proved")}
+            where = bits.offset, bits.mask, bits.shift
+            return Lives(*where, False, best.start, 0, False, "unproved", told)
     return None
 
 
@@ -189,11 +193,12 @@ def _contradicted(prober: Prober, lives: Lives) -> bool:
 
 def _last_loss(
     prober: Prober, suspect: Suspect, field: Field | Tally, moment: Moment
-) -> tuple[Lives | None, bool]:
+) -> tuple[Lives | None, bool, str]:
     """Make one recorded loss the last, and one more than it was; compare control afterwards.
 
     Returns:
-        The proved lives, and whether play went on with whatever was written: no life was lost then.
+        The proved lives; whether play went on with whatever was written: no life was lost then; and
+        what kept them from being proved.
     """
     core, recording, witness = prober.core, prober.recording, prober.witness
     witness.begin()
@@ -208,22 +213,23 @@ def _last_loss(
     ram, _ = prober.after(moment, rows, raised[0], (len(log),), at, pictures=False, proof=True)
     plain, higher = (int(field.read(int(x))) for x in ram[:, 0, 0])
     if plain != value - 1 or (value < field.top and higher != value):
-        return None, False  # the replay missed the loss, or something else writes the byte
+        return None, False, "a loss did not come again after another number was written"
     lows = [n for n in LOWS if n < value and (n >= 0 or field.mask == 0xFF and not field.codes)]
     if isinstance(field, Tally):  # what is to fall must stand
         lows = [n for n in (field.base + 1,) if n < value]
     ending = _ending(prober, suspect, field, moment, log, rows, lows)
     if not ending:
-        return None, True
+        return None, True, "play went on as it was whatever was written into it"
     witness.shows("loss", before=value, written=min(field.top, value + 1))
     held = log & np.uint16(to_mask(DIRECTIONS))
     ram, _ = prober.after(moment, rows[:1], raised[0], (len(log),), at, pictures=False, log=held)
     spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
-    refuted = ending == lows
+    refuted, why = ending == lows, "inputs did not matter again after a loss"
     for kind in MEASURES[:1] if spent else MEASURES:
         times = in_control(prober, moment, log, raised, kind)
         refuted &= bool(times) or kind == "fire"
         fire = kind == "fire"
+        why = "inputs still mattered after what should be its last loss" if times else why
         for low, (end, judged, alive, more) in product(ending, times):
             poke = field.offsets, field.written(before, low)
             after = _value_after(prober, field, moment, judged, poke, low, suspect.start)
@@ -245,8 +251,12 @@ def _last_loss(
             witness.shows(
                 "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
             )
-            return _proved(prober, suspect, field, moment, after, low, alive, more), False
-    return None, refuted
+            return (
+                _proved(prober, suspect, field, moment, after, low, alive, more),
+                False,
+                CONTRADICTED,
+            )
+    return None, refuted, why
 
 
 def _ending(

@@ -72,8 +72,19 @@ def test_the_sums_tell_right_from_wrong() -> None:
     assert starts.endswith("['f']")
 
 
+def test_a_game_for_two_needs_both_counters() -> None:
+    one = row("a", "complete", "proved", players=["mine", "theirs"])
+    two = row("b", "complete", "proved", players=["mine", "theirs"], why=["No lives: none fell."])
+    one["candidates"][0]["of"] = two["candidates"][0]["of"] = "mine"
+    other = {"verdict": "complete", "grade": "proved", "evidence": {}, "of": "theirs"}
+    two["candidates"].append(other)
+    assert summary([one, two])[-1].endswith("both proved in 1 of 2; else {'a': ['mine']}")
+    said = "; counters proved: ['mine', 'theirs'] of ['mine', 'theirs']; No lives: none fell. |"
+    assert line(two).endswith(said)
+
+
 def test_rows_are_lines_of_a_table() -> None:
     good = line(row("a", "complete", "proved", lives={"right": True, "grade": "proved"}))
-    assert good == "| a | yes | complete, proved | right, proved | 2.0 | score 1.0 | {} |"
+    assert good == "| a | yes | complete, proved | right, proved | 2.0 | score 1.0 |  |"
     bad = line({"game": "f", "seconds": 9.0, "error": "no start found"})
     assert bad.startswith("| f | error |") and bad.endswith("| no start found |")
