@@ -103,3 +103,11 @@ def test_a_registered_game_has_its_own_vector_environment() -> None:
     assert isinstance(envs.unwrapped, retrokit.RetroVectorEnv)
     assert envs.reset(seed=1)[0].shape == (2, 4, 84, 84)
     envs.close()
+
+
+def test_any_integration_goes_by_an_id_that_frameworks_take() -> None:
+    pytest.importorskip("stable_retro")
+    file = Path(__file__).parent.parent / "integrations" / "arcade" / "burrow.yaml"
+    env = gymnasium.make("retrokit.gym:retrokit/Game", game=str(file), stack=1)
+    assert env.reset(seed=1)[0].shape == (84, 84)
+    env.close()
