@@ -47,7 +47,7 @@ class Player:
 def random_player(game: Game) -> Player:
     """Return random play over a game's action set."""
     n_actions = len(game.integration.action_set)
-    return Player(RANDOM, None, "sampled", lambda: RandomPlay(n_actions))
+    return Player(RANDOM, None, "sampled", partial(RandomPlay, n_actions))
 
 
 def players_of(checkpoint: Checkpoint, plays: Sequence[Play] = PLAYS) -> list[Player]:
