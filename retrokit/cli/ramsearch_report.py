@@ -47,7 +47,7 @@ def write_report(
         with output.progress("taking pictures for the report", 100) as advance:
             album = sandbox.call(
                 film,
-                (game, found, tape.origin, tape.offsets, tape.buttons, answer),
+                (game, found, tape.origin, tape.offsets, tape.logs, tape.styles, answer),
                 on_event=lambda event: advance(int(100 * event[2]), event[1]),
             )
             advance(100)
