@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judging import EVERY, play, scored, verdict
+from judging import EVERY, lives_right, play, scored, verdict
 from truths import REPO, Truth, truths
 
 from retrokit import sandbox
@@ -30,6 +30,7 @@ from retrokit.discovery.answer import Settings
 from retrokit.discovery.search import search
 from retrokit.errors import RetrokitError
 from retrokit.systems import core_for
+from retrokit.views import words
 
 
 def one(truth: Truth, seed: int) -> dict[str, Any]:
@@ -51,12 +52,11 @@ def one(truth: Truth, seed: int) -> dict[str, Any]:
     row["seconds"] = round(time.perf_counter() - began, 1)
     row["stages"] = {name: round(value, 1) for name, value in answer.timings.items()}
     row["start"], row["frames"], row["play"] = answer.start_buttons, answer.frames, answer.scoring
-    row["sieve"] = answer.sieve
     ram = sandbox.call(play, (content, found, answer))
     row["scored"] = scored(truth, episodes, answer.spans[0].size)
     row["candidates"] = [
         {
-            "verdict": verdict(candidate, truth, ram, answer),
+            **dict(zip(("verdict", "of"), verdict(candidate, truth, ram, answer), strict=True)),
             "grade": candidate.grade,
             "addrs": list(candidate.offsets),
             "encoding": candidate.variable.encoding,
@@ -64,10 +64,12 @@ def one(truth: Truth, seed: int) -> dict[str, Any]:
         }
         for candidate in answer.candidates
     ]
+    row["players"] = list(truth.places) if len(truth.places) > 1 else []
+    row["why"] = words.failures(answer.to_dict(content))
     lives = answer.lives
     row["has_lives"] = truth.lives is not None
     if lives is not None:
-        right = lives.offset == truth.lives
+        right = lives_right(truth, ram, answer)
         row["lives"] = {"right": right, "grade": lives.grade, "addr": lives.offset}
     return row
 
@@ -75,6 +77,12 @@ def one(truth: Truth, seed: int) -> dict[str, Any]:
 def first(row: dict[str, Any]) -> dict[str, Any]:
     """Return the first candidate of a row."""
     return (row.get("candidates") or [{"verdict": "none", "grade": "none"}])[0]
+
+
+def both(row: dict[str, Any]) -> list[str]:
+    """Return the players whose own counter was proved."""
+    proved = [c for c in row.get("candidates", []) if c["grade"] == "proved"]
+    return sorted({c.get("of", "") for c in proved if c["verdict"] == "complete"})
 
 
 def wrong_lives(row: dict[str, Any]) -> bool:
@@ -116,6 +124,12 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
             + ", ".join(f"{r['game']} {r['seconds']} {r.get('stages', '')}" for r in slow),
             f"  no start: {[r['game'] for r in some if 'error' in r]}",
         ]
+        two = [r for r in some if r.get("players")]
+        done = [r for r in two if both(r) == sorted(r["players"])]
+        out += two and [
+            f"  games of two counters: both proved in {len(done)} of {len(two)}; else "
+            + str({r["game"]: both(r) for r in two if r not in done}),
+        ]
     return out
 
 
@@ -123,7 +137,7 @@ def why(row: dict[str, Any]) -> str:
     """Return what decided about the first candidate, or why there is none that is right."""
     best = first(row)
     told = best.get("evidence", {})
-    decided = ", ".join(f"{key} {told[key]}" for key in ("screen", "poke") if key in told)
+    decided = "; ".join(f"{key} {told[key]}" for key in ("screen", "poke") if key in told)
     if best["grade"] == "proved" and best["verdict"] == "complete":
         return decided
     frames = f"{row['frames']:,} frames of play" if "frames" in row else "what was played"
@@ -139,8 +153,6 @@ def why(row: dict[str, Any]) -> str:
             "elsewhere": f"what came first lies in other memory ({best['grade']})",
             "complete": f"it is no more than {best['grade']}",
         }.get(best["verdict"], best["verdict"])
-    if sieve := row.get("sieve"):
-        said += " (bytes: " + ", ".join(f"{count} {name}" for name, count in sieve.items()) + ")"
     return f"{said}; {decided}" if decided else said
 
 
@@ -153,9 +165,13 @@ def line(row: dict[str, Any]) -> str:
     shown = f"{best['verdict']}, {best['grade']}"
     mark = "" if lives is None else f"{'right' if lives['right'] else 'other'}, {lives['grade']}"
     stages = ", ".join(f"{name} {value}" for name, value in row["stages"].items())
+    told = why(row)
+    if row.get("players"):
+        told += f"; counters proved: {both(row)} of {row['players']}"
+    told += "".join(f"; {text}" for text in row.get("why", []))
     return (
         f"| {row['game']} | {'yes' if row['scored'] else 'no'} | {shown} | {mark} | "
-        f"{row['seconds']} | {stages} | {why(row)} |"
+        f"{row['seconds']} | {stages} | {told} |"
     )
 
 

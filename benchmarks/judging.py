@@ -17,6 +17,7 @@ from retrokit.systems import FoundCore
 
 JUDGED_EPISODES, JUDGED_FRAMES, EVERY = 4, 1500, 5
 WHOLE = 1 << 16
+SET_UP = 12  # samples (a second) in which a game may still set its numbers up
 JUDGE_SEED = 977  # no search plays with it
 Series = np.ndarray
 
@@ -59,16 +60,32 @@ def decoded(candidate: Candidate, ram: Ram, answer: Answer) -> Series | None:
     return np.asarray(packed.decode({packed.region: columns}), np.int64)
 
 
-def verdict(candidate: Candidate, truth: Truth, ram: Ram, answer: Answer) -> str:
-    """Return ``complete``, ``partial`` (the same series, digits missing) or ``wrong``."""
+def lives_right(truth: Truth, ram: Ram, answer: Answer) -> bool:
+    """Tell whether the lives are the game's: the same series up to a constant, or the same bits."""
+    lives = answer.lives
+    if lives is None or truth.lives is None or truth.lives_of is None:
+        return False
+    if lives.offset == truth.lives and lives.mask & truth.lives_mask == truth.lives_mask:
+        return True
+    if max(lives.offset, truth.lives) >= ram.shape[-1]:
+        return False
+    ours, true = lives.read(ram[..., lives.offset]), truth.lives_of(ram)
+    return bool((true != true[0]).any() and len(np.unique(ours - true)) == 1)
+
+
+def verdict(candidate: Candidate, truth: Truth, ram: Ram, answer: Answer) -> tuple[str, str]:
+    """Return ``complete``, ``partial`` (the same series, digits missing) or ``wrong``; and of what.
+
+    In a game of two players each of them has a number, and the second tells whose it is.
+    """
     rng = np.random.default_rng(0)
     ours = decoded(candidate, ram, answer)
     if ours is None:
-        return "elsewhere"
+        return "elsewhere", ""
     for name, places in truth.places.items():
         addrs = {addr for addr, _, _ in places}
         if name not in truth.decode:
-            return "complete" if addrs == set(candidate.offsets) else "wrong"
+            return ("complete", name) if addrs == set(candidate.offsets) else ("wrong", "")
         if max(addrs) >= ram.shape[-1]:
             continue
         true = truth.decode[name](ram)
@@ -77,14 +94,14 @@ def verdict(candidate: Candidate, truth: Truth, ram: Ram, answer: Answer) -> str
         assert whole is not None
         complete = same(whole, truth.decode[name](sample))
         if complete and (same(ours, true) or not true.any()):
-            return "complete"
+            return "complete", name
         if addrs == set(candidate.offsets):  # the same bytes, whatever an unseen place is worth
-            return "complete" if same(ours, true) else "partial"
+            return "complete" if same(ours, true) else "partial", name
         moved = bool((true != true[0]).any())
         shared = addrs & set(candidate.offsets)
         if (moved and same(ours, true)) or (shared and set(candidate.offsets) <= addrs):
-            return "partial"
-    return "wrong"
+            return "partial", name
+    return "wrong", ""
 
 
 def scored(truth: Truth, episodes: dict[int, Any], size: int) -> bool:
@@ -95,7 +112,7 @@ def scored(truth: Truth, episodes: dict[int, Any], size: int) -> bool:
             most = max(addr for addr, _, _ in truth.places[name])
             wide = np.zeros((len(ram), max(int(offsets.max()), most, 127) + 1), np.uint8)
             wide[:, offsets[kept]] = ram[:, kept]
-            true = truth.decode[name](wide[100:])
+            true = truth.decode[name](wide)[SET_UP:]
             if (true != true[0]).any():
                 return True
     return False

@@ -36,15 +36,9 @@ MS_PACMAN = {
 def cases() -> list[tuple[Path, dict[str, Any]]]:
     """Return the content and the truth of each case."""
     found = []
-    for name, folder in (
-        ("burrow", "burrow"),
-        ("skydrop", "skydrop"),
-        ("burrow2", "variants"),
-        ("burrow3", "variants"),
-        ("burrow4", "variants"),
-    ):
-        truth = GAMES / f"{name}.toml" if name == folder else GAMES / folder / f"{name}.toml"
-        found.append((GAMES / folder / f"{name}.zip", tomllib.loads(truth.read_text())))
+    for table in sorted([*GAMES.glob("*.toml"), *GAMES.glob("variants/*.toml")]):
+        folder = GAMES / table.stem if table.parent == GAMES else table.parent
+        found.append((folder / f"{table.stem}.zip", tomllib.loads(table.read_text())))
     roms = package_folder("ale-py", "*/roms/ms_pacman.bin")
     if roms is not None:
         found.append((roms / "ms_pacman.bin", MS_PACMAN))

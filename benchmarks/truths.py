@@ -37,6 +37,8 @@ class Truth:
         decode: Number's name → from memory [..., bytes] of the first region to its values.
         places: Number's name → (byte, kind, base) of each of its parts, to write numbers with.
         lives: Byte of the lives, or None where there are none.
+        lives_mask: Its bits that count them.
+        lives_of: From memory [..., bytes] of the first region to the lives.
         region: Region that the bytes lie in.
     """
 
@@ -46,6 +48,8 @@ class Truth:
     decode: dict[str, Callable[[Ram], Series]] = field(default_factory=dict)
     places: dict[str, list[tuple[int, str, int]]] = field(default_factory=dict)
     lives: int | None = None
+    lives_mask: int = 0xFF
+    lives_of: Callable[[Ram], Series] | None = None
     region: str = "SYSTEM_RAM"
 
     @property
@@ -80,7 +84,9 @@ def _atari() -> Iterator[Truth]:
             _add(truth, "score", Variable(tuple(score["addr"]), "bcd"))
         elif not parts and "addr" in score:  # no plain number, yet it is known where it lies
             truth.places["score"] = [(addr, "custom", 0) for addr in score["addr"]]
-        truth.lives = lives.get("a")
+        truth.lives, truth.lives_mask = lives.get("a"), lives.get("mask", 0xFF)
+        if lives:
+            truth.lives_of = lambda ram, lives=lives: decode.lives(ram, lives)
         yield truth
 
 
@@ -101,20 +107,24 @@ def _corpus() -> Iterator[Truth]:
                 at = entry["verified_run"]["mem2"] + int(other["addr_hex"], 16) - 0xFF80
                 _add(truth, "true score", Variable((at, at + 1, at + 2), "bcd"))
         if entry["lives"]:
-            truth.lives = int(entry["lives"]["addr"])
+            _count(truth, int(entry["lives"]["addr"]))
         yield truth
 
 
 def _own() -> Iterator[Truth]:
     games = REPO / "games"
-    for name in ("burrow", "skydrop", "burrow2", "burrow3", "burrow4"):
-        folder = games / (name if (games / name).is_dir() else "variants")
-        table = games / f"{name}.toml"
-        facts = tomllib.loads((table if table.exists() else folder / f"{name}.toml").read_text())
-        truth = Truth(name, folder / f"{name}.zip", "own", lives=facts["lives_addr"])
+    for table in sorted([*games.glob("*.toml"), *games.glob("variants/*.toml")]):
+        name, facts = table.stem, tomllib.loads(table.read_text())
+        folder = games / name if (games / name).is_dir() else table.parent
+        truth = Truth(name, folder / f"{name}.zip", "own")
+        _count(truth, facts["lives_addr"])
         addrs = tuple(facts["score_addrs"])
         _add(truth, "score", Variable(addrs, facts["score_encoding"], base=facts["score_base"]))
         yield truth
+
+
+def _count(truth: Truth, addr: int) -> None:
+    truth.lives, truth.lives_of = addr, lambda ram: ram[..., addr].astype(np.int64)
 
 
 def _add(truth: Truth, name: str, variable: Variable) -> None:

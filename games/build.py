@@ -40,6 +40,8 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "burrow2": ("burrow", {"score_encoding": "digits", "score_at": 0x530, "lives_at": 0x612}),
     "burrow3": ("burrow", {"score_encoding": "binary", "score_at": 0x4A1, "lives_at": 0xC5F}),
     "burrow4": ("burrow", {"lsb_first": False, "score_at": 0xC33, "lives_at": 0x4F0}),
+    "skydrop2": ("skydrop", {"score_encoding": "digits", "digit_base": 0x30, "score_at": 0x180}),
+    "skydrop3": ("skydrop", {"lsb_first": False, "score_at": 0x2D1, "lives_at": 0x141}),
 }
 MODES = {"test": 0, "attract": 1, "play": 2, "over": 3}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from .batch import Batch, Layout
+from .content import RomDirs
 from .core import CoreInfo
 from .errors import UserError
 from .integration import Integration
@@ -38,7 +42,7 @@ class RetroEnv(gymnasium.Env[Any, np.int64]):
         game: The name of a game that ships, the path of an integration, or the integration.
         content: Its content; found by hash when None.
         core: A core's name or library file, instead of the integration's.
-        rom_dirs: Folders to search for content first.
+        rom_dirs: Folders, or one, to search for content first.
         options: What it shows, pays and ends by.
         render_mode: ``rgb_array``, or None for no pictures beside the observed ones.
         changes: Single options by name, over those of ``options``.
@@ -56,7 +60,7 @@ class RetroEnv(gymnasium.Env[Any, np.int64]):
         *,
         content: str | os.PathLike[str] | None = None,
         core: str | Path | None = None,
-        rom_dirs: Sequence[Path] = (),
+        rom_dirs: RomDirs = (),
         options: EnvOptions | None = None,
         render_mode: str | None = None,
         **changes: Any,
@@ -68,6 +72,21 @@ class RetroEnv(gymnasium.Env[Any, np.int64]):
         self.metadata = metadata_of(self.lanes.info, self.options)
         self.observation_space = observation_space(self.lanes.batch.layout)
         self.action_space = action_space(self.game.integration)
+        self.spec = EnvSpec(  # gymnasium.make puts its own in this place
+            "retrokit/" + re.sub(r"[^\w.-]+", "-", self.game.integration.game),
+            "retrokit.env:RetroEnv",
+            order_enforce=False,
+            disable_env_checker=True,
+            kwargs={
+                "game": game,
+                "content": content,
+                "core": core,
+                "rom_dirs": rom_dirs,
+                "options": self.options,
+                "render_mode": render_mode,
+            },
+            vector_entry_point="retrokit.vector:RetroVectorEnv",
+        )
         self._action = np.zeros(1, np.int32)
         self._seeded = self._playing = False
 
@@ -97,9 +116,7 @@ class RetroEnv(gymnasium.Env[Any, np.int64]):
         """
         if not self._playing:
             raise UserError("a step outside an episode", "reset() first")
-        if not 0 <= action < len(self.game.integration.action_set):
-            raise wrong_action(action, self.game.integration)
-        self._action[0] = action
+        self._action[0] = action_number(action, self.game.integration)
         self.lanes.send(self._action)
         self.lanes.wait()
         result = self.lanes.batch.arrays["results"][0]
@@ -131,7 +148,7 @@ def playable(
     game: Playable,
     content: str | os.PathLike[str] | None,
     core: str | Path | None,
-    rom_dirs: Sequence[Path],
+    rom_dirs: RomDirs,
 ) -> Game:
     """Return the game that was named, with its content and its core."""
     if not isinstance(game, Game):
@@ -216,12 +233,29 @@ def lane_seed(random: np.random.Generator) -> np.uint64:
 def start_of(options: Mapping[str, Any] | None, count: int) -> int:
     """Return the start state asked for in a reset's options; -1 to draw one."""
     given = dict(options or {})
-    start = given.pop("start", -1)
+    start = given.pop("start", None)
     if given:
         raise UserError(f"reset option {next(iter(given))!r}", "start: the number of a start state")
-    if "start" in (options or {}) and not 0 <= start < count:
-        raise UserError(f"start {start}", f"0 to {count - 1}")
+    if "start" not in (options or {}):
+        return -1
+    if not isinstance(start, (int, np.integer)) or not 0 <= start < count:
+        raise UserError(f"start {start!r}", f"0 to {count - 1}")
     return int(start)
+
+
+def action_number(action: Any, integration: Integration) -> int:
+    """Return an action of any whole number's type.
+
+    Raises:
+        UserError: It is no number into the action set.
+    """
+    try:
+        number = operator.index(action)
+    except TypeError:
+        raise wrong_action(action, integration) from None
+    if not 0 <= number < len(integration.action_set):
+        raise wrong_action(action, integration)
+    return number
 
 
 def wrong_action(action: Any, integration: Integration) -> UserError:

@@ -72,4 +72,6 @@ def reading(path: Path, what: str, wanted: str) -> Iterator[None]:
         OSError, ValueError, LookupError, TypeError, ArithmeticError, EOFError, RuntimeError,
         SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error, UserError,
     ) as error:  # fmt: skip
-        raise UserError(f"{path} is no {what}, or it is damaged ({error})", wanted) from None
+        # NumPy takes whatever is no archive for a pickle, and says how to read one.
+        said = "it is no .npz" if "pickle" in str(error) else error
+        raise UserError(f"{path} is no {what}, or it is damaged ({said})", wanted) from None

@@ -20,13 +20,17 @@ from .batch import RESULT, Batch, Layout
 from .core import SAVESTATE, STATE_REGION, Core, CoreInfo, Region
 from .errors import CoreError, CoreStateError, UserError
 from .host.binding import ffi, last_error, lib, pointer, text
+from .integration import Integration
 from .lane_log import LaneLog, raw_logs
 from .load import Game
 from .options import EnvOptions
-from .plan import Autoreset, Plan
+from .paddle import HOME, forgets_paddle
+from .plan import NO_BUTTONS, SYSTEM_RAM, Autoreset, Plan
 
 ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
+REST = int(lib.RK_REST)
+"""The action that leaves a lane as it is whose episode ended, where autoreset is disabled."""
 assert ffi.sizeof("rk_result") == RESULT.itemsize
 
 
@@ -55,6 +59,8 @@ class Lanes:
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         starts: The savestates that episodes start from.
         seeds: uint64 [lanes]: what each lane was told to draw by last.
+        home: uint16 [frames], what is pressed before a start where the core keeps a paddle outside
+            its savestates; empty otherwise.
         restarts: int64 [lanes]: how often the core was started anew; here a core that dies takes
             the process along.
 
@@ -77,17 +83,18 @@ class Lanes:
     ) -> None:
         self._raw: Any = None
         self._cores: list[Core] = []
+        self.home = NO_BUTTONS
         self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
-        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         if count < 1 or (threads is not None and threads < 1):
             raise UserError(f"{count} environments on {threads} threads", "at least one of each")
+        self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         if count > 1 and "own_process" in game.found.spec.quirks:
             raise UserError(f"{count} cores of {game.found.spec.name} in one process", "one")
         try:
             states, regions, size = self._boot(options)
             in_place = "in_place" in game.found.spec.quirks
             facts = game.integration, options, regions, size
-            self._plan = Plan(*facts, autoreset, show, in_place)
+            self._plan = Plan(*facts, autoreset, show, in_place, self.home)
             self.names = self._plan.names
             self.batch = batch(self._plan.layout, count)
             self._open(states, min(count, threads or cpus()))
@@ -109,6 +116,8 @@ class Lanes:
         else:
             core.record(integration.start_frames())
         states = _states(core, options.starts)
+        if any(forgets_paddle(core, state) for state in states):
+            self.home = HOME
         core.run(1)
         regions = {region.name: region for region in core.regions()}
         regions[SAVESTATE] = replace(STATE_REGION, size=core.info.savestate_size)
@@ -249,8 +258,8 @@ class Lanes:
         return LaneLog.of(raw)
 
     def ram(self, lane: int = 0) -> NDArray[np.uint8]:
-        """Return a lane's memory as it is now, see `Core.read`."""
-        return self._cores[lane].read()
+        """Return a lane's memory as it is now, as `proving` has it."""
+        return proving(self._cores[lane], in_savestate(self.game.integration))
 
     def replay(self, logs: Sequence[LaneLog]) -> None:
         """Play a game again in each lane, with the draws and actions of its log.
@@ -291,6 +300,26 @@ class Lanes:
             self.close()
 
 
+def proving(core: Core, kept: Sequence[int]) -> NDArray[np.uint8]:
+    """Return the memory that shows whether two runs are one: what no core leaves uninitialised.
+
+    Args:
+        core: The core.
+        kept: Of one without SYSTEM_RAM, the bytes of its savestate that count; a copy.
+    """
+    ram = core.read()
+    main = [span for span in core.spans if span.region == SYSTEM_RAM]
+    if main:
+        return ram[main[0].start : main[0].start + main[0].size]
+    return ram[list(kept)] if kept else ram
+
+
+def in_savestate(integration: Integration) -> list[int]:
+    """Return the offsets into the savestate that an integration's variables lie at."""
+    parts = (part for variable in integration.variables.values() for part in variable.parts)
+    return sorted({addr for part in parts if part.region == SAVESTATE for addr in part.addrs})
+
+
 def asked_for(
     count: int,
     lanes: NDArray[np.bool_] | None,
@@ -308,7 +337,9 @@ def asked_for(
 def lane_failed(game: Game, count: int, lane: int, why: str) -> CoreError:
     """Return the error of a lane that failed."""
     where = f" (environment {lane})" if count > 1 else ""
-    return CoreError(f"{game.integration.game}{where}: {why}")
+    facts = "Look at terminated and start_buttons in its file, and at the option starts."
+    remedy = facts if why.startswith("the game is over") else ""
+    return CoreError(f"{game.integration.game}{where}: {why}", remedy=remedy)
 
 
 def warn_of(game: Game, version: str) -> None:

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .content import Content, describe_mismatch, find_content, identify, rom_folders
+from .content import (
+    Content,
+    RomDirs,
+    describe_mismatch,
+    find_content,
+    identify,
+    rom_folders,
+)
 from .core import Core
 from .errors import ContentError, IntegrationError
 from .integration import Integration
@@ -85,7 +92,7 @@ def find_integration(name: str | os.PathLike[str]) -> Path:
 def open_game(
     integration: Integration | str | os.PathLike[str],
     content: str | os.PathLike[str] | None = None,
-    rom_dirs: Sequence[Path] = (),
+    rom_dirs: RomDirs = (),
     core: str | Path | None = None,
 ) -> Game:
     """Find what an integration runs on; nothing is started.
@@ -93,7 +100,7 @@ def open_game(
     Args:
         integration: The integration, the path of its file, or the name of one that ships.
         content: The content's path; found by hash when None.
-        rom_dirs: Folders to search first, before those of ``content.rom_folders``.
+        rom_dirs: Folders, or one, to search first, before those of ``content.rom_folders``.
         core: A core's name or library file, instead of the integration's.
 
     Raises:
@@ -110,13 +117,13 @@ def open_game(
     return Game(integration, loaded, found)
 
 
-def content_of(game: str, sha1s: Mapping[str, str], rom_dirs: Sequence[Path] = ()) -> Content:
+def content_of(game: str, sha1s: Mapping[str, str], rom_dirs: RomDirs = ()) -> Content:
     """Find a game's content by its hashes.
 
     Args:
         game: The game's name.
         sha1s: Accepted hashes by their labels, as ``rom_sha1`` of an integration.
-        rom_dirs: Folders to search first, before those of ``content.rom_folders``.
+        rom_dirs: Folders, or one, to search first, before those of ``content.rom_folders``.
 
     Raises:
         ContentError: There is none.
@@ -128,6 +135,6 @@ def content_of(game: str, sha1s: Mapping[str, str], rom_dirs: Sequence[Path] = (
         raise ContentError(
             f"no content of {game} in {folders}",
             wanted,
-            "Name the file, or its folder with --rom-dir or RETROKIT_ROMS.",
+            "Name the file (content), or its folder (rom_dirs, --rom-dir, RETROKIT_ROMS).",
         )
     return content

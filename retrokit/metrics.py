@@ -1,20 +1,22 @@
 """What a run measured: tables in SQLite, scalars for TensorBoard, DataFrames in and out.
 
-SQLite's own journal (no WAL) is used: a run may lie on a network drive, or where nobody may write.
+TensorBoard's files are written where it is installed (the extra ``train``), by its own record
+writer, but in this thread: its own thread would print a traceback when the disk is full. SQLite's
+own journal (no WAL) is used: a run may lie on a network drive, or where nobody may write.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import RetrokitError
-from .files import whole_file
-from .tfevents import EventFile
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 UPDATES, EPISODES, EVALUATIONS = "updates", "episodes", "evaluations"
 _TRAINED = (UPDATES, EPISODES)  # the tables of one history, which a resumed run goes on with
 _WAIT = 60.0  # seconds for another process that writes
+_MOST = 3.4e38  # TensorBoard's numbers are 32-bit floats
 _KINDS = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
@@ -40,14 +43,14 @@ class Metrics:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "metrics.sqlite"
         self._folder = folder / "tensorboard"
-        self._open: sqlite3.Connection | None = None
-        self._events: EventFile | None = None
+        self._events: _Events | None = None
         self._begin: int | None = None
 
     def append(self, table: str, rows: Rows) -> None:
         """Add rows, all or none; they are on the disk when this returns.
 
-        Numbers of ``updates`` and ``episodes`` also go to TensorBoard, as ``<table>/<column>``.
+        Numbers of ``updates`` and ``episodes`` also go to TensorBoard where it is installed, as
+        ``<table>/<column>``.
 
         Args:
             table: Its name.
@@ -63,15 +66,13 @@ class Metrics:
         names = list(dict.fromkeys(name for row in plain for name in row))
         columns = ", ".join(map(_quoted, names))
         marks = ", ".join("?" * len(names))
-        with self._telling("write"):
-            connection = self._connection()
-            with connection:
-                self._make(connection, table, plain, names)
-                connection.executemany(
-                    f"INSERT INTO {_quoted(table)} ({columns}) VALUES ({marks})",
-                    [[row.get(name) for name in names] for row in plain],
-                )
-        if table in _TRAINED:
+        with self._connected("write") as connection:
+            self._make(connection, table, plain, names)
+            connection.executemany(
+                f"INSERT INTO {_quoted(table)} ({columns}) VALUES ({marks})",
+                [[row.get(name) for name in names] for row in plain],
+            )
+        if table in _TRAINED and has_tensorboard():
             self._to_tensorboard(table, plain)
 
     def _make(
@@ -89,12 +90,12 @@ class Metrics:
     def _to_tensorboard(self, table: str, rows: list[dict[str, Any]]) -> None:
         with self._telling("write", self._folder):
             if self._events is None:
-                self._events = EventFile(self._folder, self._begin)
+                self._events = _Events(self._folder, self._begin)
             for row in rows:
                 scalars = {
                     f"{table}/{name}": value
                     for name, value in row.items()
-                    if name != "step" and isinstance(value, (int, float))
+                    if name != "step" and isinstance(value, (int, float)) and abs(value) < _MOST
                 }
                 self._events.add(row["step"], scalars)
 
@@ -111,8 +112,7 @@ class Metrics:
 
         if not self.path.exists():
             return DataFrame()
-        with self._telling("read"):
-            connection = self._connection()
+        with self._connected("read") as connection:
             kinds = {
                 row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({_quoted(table)})")
             }
@@ -138,36 +138,23 @@ class Metrics:
         self._begin = step + 1
         if not self.path.exists():
             return
-        with self._telling("write"):
-            connection = self._connection()
-            with connection:
-                for table in _TRAINED:
-                    if connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchone():
-                        connection.execute(f"DELETE FROM {_quoted(table)} WHERE step > ?", [step])
-
-    def export(self, table: str, path: Path) -> None:
-        """Write a table as CSV.
-
-        Raises:
-            RetrokitError: It cannot be read or written.
-        """
-        text = self.frame(table).to_csv(index=False)
-        with whole_file(path) as file:
-            file.write(text.encode())
+        with self._connected("write") as connection:
+            for table in _TRAINED:
+                if connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchone():
+                    connection.execute(f"DELETE FROM {_quoted(table)} WHERE step > ?", [step])
 
     def close(self) -> None:
-        """Close the files; closing twice is harmless, and the next use opens them again."""
-        connection, self._open = self._open, None
-        if connection is not None:
-            connection.close()
+        """Close TensorBoard's file; closing twice is harmless, and the next row begins another."""
         events, self._events = self._events, None
         if events is not None:
             events.close()
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self._open = sqlite3.connect(self.path, timeout=_WAIT)
-        return self._open
+    @contextmanager
+    def _connected(self, doing: str) -> Iterator[sqlite3.Connection]:
+        """Yield a connection in one transaction; opened each time, it knows no thread or fork."""
+        with self._telling(doing), closing(sqlite3.connect(self.path, timeout=_WAIT)) as connection:
+            with connection:
+                yield connection
 
     @contextmanager
     def _telling(self, doing: str, path: Path | None = None) -> Iterator[None]:
@@ -179,6 +166,46 @@ class Metrics:
                 f"cannot {doing} {path or self.path} ({reason})",
                 remedy="What was written before is kept.",
             ) from None
+
+
+def has_tensorboard() -> bool:
+    """Tell whether TensorBoard's files can be written."""
+    return find_spec("tensorboard") is not None
+
+
+class _Events:
+    """One new event file; TensorBoard reads a folder's files in the order they were made.
+
+    Args:
+        folder: Made when it is not there.
+        begin: The step of the first event to come: TensorBoard forgets this and all later steps of
+            older files. None forgets nothing.
+    """
+
+    def __init__(self, folder: Path, begin: int | None) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        folder.mkdir(parents=True, exist_ok=True)
+        number = len(list(folder.iterdir()))
+        name = f"events.out.tfevents.{int(time.time()):010d}.{number:04d}"
+        self._event = Event
+        self._file = (folder / name).open("xb", buffering=0)
+        self._records = RecordWriter(self._file)
+        self._write(file_version="brain.Event:2")
+        if begin is not None:
+            self._write(step=begin, session_log=SessionLog(status=SessionLog.START))
+
+    def add(self, step: int, scalars: Mapping[str, float]) -> None:
+        values = [{"tag": tag, "simple_value": number} for tag, number in scalars.items()]
+        self._write(step=step, summary={"value": values})
+
+    def _write(self, **fields: Any) -> None:
+        event = self._event(wall_time=time.time(), **fields)
+        self._records.write(event.SerializeToString())
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _each(rows: Any) -> Iterable[Mapping[str, Any]]:

@@ -200,7 +200,7 @@ def _mask(node: Node) -> int:
     for item in names:
         name = item.text("a button")
         if name.upper() not in MASKS:
-            close = difflib.get_close_matches(name.upper(), BUTTONS, 1)
+            close = difflib.get_close_matches(name.upper(), [*BUTTONS, "WAIT"], 1)
             raise item.error(f"unknown button {name!r}", close[0] if close else " ".join(BUTTONS))
     return to_mask(item.text() for item in names)
 

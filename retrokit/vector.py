@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from . import env_state
+from .content import RomDirs
 from .env import (
     Playable,
     action_space,
@@ -29,7 +30,7 @@ from .env import (
     wrong_action,
 )
 from .errors import CoreStateError, UserError
-from .lanes import Lanes
+from .lanes import REST, Lanes
 from .movie import Movie
 from .options import EnvOptions
 from .plan import Autoreset
@@ -60,7 +61,7 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             overwrites and nobody else may write to.
         content: Its content; found by hash when None.
         core: A core's name or library file, instead of the integration's.
-        rom_dirs: Folders to search for content first.
+        rom_dirs: Folders, or one, to search for content first.
         options: What each shows, pays and ends by.
         render_mode: ``rgb_array``, or None for no pictures beside the observed ones.
         changes: Single options by name, over those of ``options``.
@@ -83,12 +84,12 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         copy: bool = True,
         content: str | os.PathLike[str] | None = None,
         core: str | Path | None = None,
-        rom_dirs: Sequence[Path] = (),
+        rom_dirs: RomDirs = (),
         options: EnvOptions | None = None,
         render_mode: str | None = None,
         **changes: Any,
     ) -> None:
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.options = EnvOptions.of(options, changes)
         self.render_mode = check_render_mode(render_mode)
         self.game = playable(game, content, core, rom_dirs)
@@ -150,7 +151,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
 
         Args:
             actions: int [num_envs], numbers into the action set. Where the last step ended an
-                episode and autoreset is NEXT_STEP, the action is not used.
+                episode and autoreset is NEXT_STEP, the action is not used. With DISABLED, `REST`
+                leaves an environment alone whose episode ended, and tells of the end again.
         """
         self.step_async(actions)
         return self.step_wait()
@@ -174,8 +176,9 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             self.lanes.send(self._actions)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
-            for action in actions.tolist():
-                if not 0 <= action < most:
+            ended = self.lanes.batch.arrays["results"]["ended"].tolist()
+            for action, over in zip(actions.tolist(), ended, strict=True):
+                if not 0 <= action < most and not (over and action == REST):
                     raise wrong_action(action, self.game.integration) from None
             if error.remedy:  # it is closed, or another process's
                 raise
@@ -305,15 +308,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             facts: What else to keep in it, such as its seed and score.
         """
         self._check_idle()
-        lanes = self.lanes
-        return Movie.recorded(
-            self.game,
-            self.options,
-            lanes.info.version,
-            lanes.log(row),
-            lanes.ram(row),
-            {"frame_skip": self.options.skip} | dict(facts or {}),
-        )
+        told = {"frame_skip": self.options.skip} | dict(facts or {})
+        return Movie.recorded(self.lanes, row, told)
 
     def _check_idle(self) -> None:
         if self._sent:
@@ -325,6 +321,15 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """Close the cores."""
         if hasattr(self, "lanes"):
             self.lanes.close()
+
+
+def _mode(found: AutoresetMode | str) -> AutoresetMode:
+    """Return an autoreset mode by its value."""
+    try:
+        return AutoresetMode(found)
+    except ValueError:
+        wanted = "one of " + " ".join(mode.value for mode in MODES)
+        raise UserError(f"autoreset_mode {found!r}", wanted) from None
 
 
 def _each(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:

@@ -19,13 +19,13 @@ from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
 from .discovery.control import Control, Kind, controls
-from .discovery.home import HOME
 from .discovery.kinds import ENDED, NEEDED
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError
 from .integration import Integration, parse_start
 from .load import Game
+from .paddle import HOME
 from .sandbox import Emit
 from .verify import Where
 from .verify_claims import Again, contradiction, drawn
@@ -212,7 +212,8 @@ def _made(prober: Prober, reader: Reader, wanted: Experiment, spans: Sequence[Sp
 
 def _control(prober: Prober, moment: Moment, wanted: Experiment) -> str:
     """Measure control again; return how it differs."""
-    poke = None if wanted.rows[0, 0] < 0 else (int(wanted.offsets[0]), int(wanted.rows[0, 0]))
+    written = wanted.rows[0] >= 0
+    poke = wanted.offsets[written].tolist(), wanted.rows[0][written].tolist()
     kind: Kind = "fire" if wanted.claim["fire"] else "directions"
     before = None
     if wanted.kind == "gone":

@@ -72,6 +72,7 @@ class Facts:
 
     names: tuple[str, ...]
     info: CoreInfo
+    home: NDArray[np.uint16]
     starts: Sequence[bytes]
 
 
@@ -107,7 +108,9 @@ class Worker:
     Attributes:
         process: The process; None before `start`.
         lost: Why the process had to end; set by who replaces it.
-        falls: How often in a row it was lost.
+        falls: How often it was lost without a job done in between.
+        losses: How often it was lost since it last was known to be of use.
+        steps: How many it took since it was lost.
         failed: The lane, counted from its first, that failed in the last order, and why.
     """
 
@@ -115,7 +118,7 @@ class Worker:
         self.rows = rows
         self.process: subprocess.Popen[bytes] | None = None
         self.lost: CoreCrashed | CoreTimeout | None = None
-        self.falls = 0
+        self.falls = self.losses = self.steps = 0
         self.failed: tuple[int, str] | None = None
         self._memory, self._folder = memory, folder
 
@@ -296,7 +299,7 @@ def _work(pipe: Connection, memory: int, desk_fd: int) -> None:
             batch=batch,
         )
     given = all(isinstance(start, bytes) for start in share.options.starts)
-    pipe.send(Facts(lanes.names, lanes.info, () if given else lanes.starts))
+    pipe.send(Facts(lanes.names, lanes.info, lanes.home, () if given else lanes.starts))
     mine = {name: array[share.rows] for name, array in shared.orders.items()}
     order, answer = (ffi.addressof(desk, bell) for bell in ("order", "answer"))
     heard = 0

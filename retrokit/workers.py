@@ -22,13 +22,15 @@ from .batch import Batch
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lane_log import LaneLog
-from .lanes import asked_for, cpus, lane_failed, warn_of
+from .lanes import ENDED, REST, asked_for, cpus, lane_failed, warn_of
 from .load import Game
 from .options import EnvOptions
 from .plan import Autoreset
 from .worker import CALL, RESET, STEP, Facts, Share, SharedBatch, Worker
 
-MOST_FALLS = 3  # a worker that is lost so often in a row is not started again
+MOST_FALLS = 3  # a worker that is lost so often without a step in between is not started again
+MOST_LOSSES = 20  # nor one that is lost so often while no episode of its is played to the end,
+CALM = 10_000  # and not so many steps either, for games without end
 INHERIT = 3  # rk_lanes_reset: the row is of an episode that was lost
 
 log = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class Workers:
         batch: The arrays, written by `reset` and `wait`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         info: What the core says of itself.
+        home: What is pressed before a start, see `Lanes`.
         seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew.
 
@@ -78,6 +81,7 @@ class Workers:
         self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         self.names: tuple[str, ...]
         self.info: CoreInfo
+        self.home: NDArray[np.uint16]
         self.batch: Batch
         self._shared: SharedBatch | None = None
         self._share = Share(
@@ -142,11 +146,17 @@ class Workers:
         except (CoreCrashed, CoreTimeout) as error:
             worker.lost = error
             worker.falls += 1
+            worker.losses, worker.steps = worker.losses + 1, 0
             first, last = worker.rows.start, worker.rows.stop - 1
             where = f"environment {first}" if first == last else f"environments {first} to {last}"
             game = f"{self.game.integration.game} ({where})"
+            often = ""
             if worker.falls >= MOST_FALLS:
-                found = f"{game}: lost {worker.falls} times in a row, at last because {error.found}"
+                often = f"{worker.falls} times in a row"
+            elif worker.losses >= MOST_LOSSES:
+                often = f"{worker.losses} times without an episode played to its end"
+            if often:
+                found = f"{game}: lost {often}, at last because {error.found}"
                 raise CoreError(found, remedy=error.remedy) from error
             self.restarts[worker.rows] += 1
             log.warning("%s is started anew: %s", game, error)
@@ -164,7 +174,7 @@ class Workers:
 
     def _arrive(self, worker: Worker) -> None:
         facts: Facts = worker.receive()
-        self.names, self.info = facts.names, facts.info
+        self.names, self.info, self.home = facts.names, facts.info, facts.home
         if facts.starts:
             self._start_from(facts.starts)
 
@@ -214,9 +224,18 @@ class Workers:
             for worker in self._workers:
                 if worker.lost is None and self._survives(worker, Worker.wait):
                     worker.falls = 0
+                    if worker.losses and self._job == STEP:
+                        self._forgive(worker)
         if lost := [worker for worker in self._workers if worker.lost]:
             self._replace(lost)
         self._job = None
+
+    def _forgive(self, worker: Worker) -> None:
+        """Forget a worker's losses once an episode of its came to an end, or after many steps."""
+        worker.steps += 1
+        ended = self.batch.arrays["results"]["ended"][worker.rows]
+        if worker.steps >= CALM or ((ended > 0) & (ended != ENDED.index("crash"))).any():
+            worker.losses = 0
 
     # -- at work ---------------------------------------------------------------------------------
 
@@ -249,11 +268,12 @@ class Workers:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
-        if not (actions.view(np.uint32) < most).all():
-            wrong = next(action for action in actions.tolist() if not 0 <= action < most)
-            raise CoreStateError(f"action {wrong}")
-        disabled = self._share.autoreset == "disabled"
-        if disabled and self.batch.arrays["results"]["ended"].any():
+        ended = self.batch.arrays["results"]["ended"] > 0
+        ended &= self._share.autoreset == "disabled"
+        wrong = (actions.view(np.uint32) >= most) & ~(ended & (actions == REST))
+        if wrong.any():
+            raise CoreStateError(f"action {actions[wrong][0]}")
+        if (ended & (actions != REST)).any():
             raise CoreStateError("the episode has ended")
         self._hand_out(STEP, actions=actions)
 

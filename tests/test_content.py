@@ -319,7 +319,8 @@ def test_found_in_the_stated_order(
     (tmp_path / "dir" / ".trash" / "a.bin").write_bytes(rom)
     (tmp_path / "dir" / "b.bin").write_bytes(rom)
     (tmp_path / "dir" / "a.bin").write_bytes(b"")
-    found = find_content(wanted, [tmp_path / "dir"])
+    found = find_content(wanted, str(tmp_path / "dir"))
+    assert found == find_content(wanted, [tmp_path / "dir"])
     assert found is not None and found.path == tmp_path / "dir" / "b.bin"
     assert find_content(["0" * 40], [tmp_path / "dir"]) is None
     with pytest.raises(ContentError, match="no folder"):

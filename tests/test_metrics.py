@@ -50,8 +50,6 @@ def test_a_frame_that_is_put_in_comes_out(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path)
     metrics.append("episodes", frame)
     pd.testing.assert_frame_equal(metrics.frame("episodes"), frame, check_dtype=False)
-    metrics.export("episodes", tmp_path / "out.csv")
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), frame, check_dtype=False)
     metrics.close()
 
 
@@ -121,3 +119,48 @@ def test_what_is_no_database_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(RetrokitError, match=r"cannot \w+ .*file is not a database"):
             call(metrics)
         metrics.close()
+
+
+def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """Return what TensorBoard shows of a folder."""
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = reader.EventAccumulator(str(folder), size_guidance={"scalars": 0})
+    events.Reload()
+    tags = events.Tags()["scalars"]
+    return {tag: [(e.step, e.value) for e in events.Scalars(tag)] for tag in tags}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tensorboard_shows_them(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path)
+    for step in (0, 300, 10_000_000_000):
+        row = {"step": step, "return": step / 2, "note": "x", "none": None, "huge": 1e300}
+        metrics.append("updates", row)
+    metrics.append("episodes", [{"step": 4, "return": -1}, {"step": 5, "return": float("inf")}])
+    metrics.append("evaluations", {"step": 4, "return": 1})
+    metrics.close()
+    found = scalars(tmp_path / "tensorboard")
+    assert found.keys() == {"updates/return", "episodes/return"}
+    assert found["updates/return"] == [(0, 0.0), (300, 150.0), (10_000_000_000, 5e9)]
+    assert found["episodes/return"] == [(4, -1)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tensorboard_forgets_what_a_resumed_run_makes_anew(tmp_path: Path) -> None:
+    first = Metrics(tmp_path)
+    first.append("updates", [{"step": step, "x": step} for step in range(1, 6)])
+    first.close()
+    second = Metrics(tmp_path)
+    second.cut(3)
+    second.append("updates", {"step": 4, "x": 40})
+    second.close()
+    found = scalars(tmp_path / "tensorboard")
+    assert found["updates/x"] == [(1, 1), (2, 2), (3, 3), (4, 40)]
+
+
+def test_without_tensorboard_the_tables_are_all(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("retrokit.metrics.has_tensorboard", lambda: False)
+    metrics = Metrics(tmp_path)
+    metrics.append("updates", {"step": 1})
+    metrics.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.sqlite"]

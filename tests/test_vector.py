@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from retrokit.env import RetroEnv
 from retrokit.errors import CoreError, UserError
+from retrokit.lanes import REST
 from retrokit.load import Game
 from retrokit.vector import RetroVectorEnv
 
@@ -194,7 +195,9 @@ def test_what_is_wrong_is_said(three: Three) -> None:
         vector.reset()
     with pytest.raises(UserError, match="0 environments"):
         RetroVectorEnv(three(), 0)
-    with pytest.raises(ValueError, match="NeverMode"):
+    with pytest.raises(UserError, match="-1 environments"):
+        RetroVectorEnv(three(), -1)
+    with pytest.raises(UserError, match="'NeverMode'; wanted one of NextStep SameStep Disabled"):
         RetroVectorEnv(three(), 1, autoreset_mode="NeverMode")
 
 
@@ -250,3 +253,45 @@ def test_real_cores_from_one_boot_are_like_cores_of_their_own(name: str) -> None
         assert all(same(a, b) for a, b in zip(mine, theirs, strict=True))
     vector.close()
     expected.close()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_ended_may_rest(three: Three, workers: int) -> None:
+    """One environment rests after its end; the others go on as if it had been reset."""
+    game = three(LENGTH=9)
+    traces = []
+    for rests in (False, True):
+        vector = RetroVectorEnv(game, 3, workers=workers, autoreset_mode="Disabled", **PLAIN)
+        vector.reset(seed=3)
+        vector.reset(options={"reset_mask": np.array([False, True, True])})
+        out: list[Any] = []
+        at_rest, last = False, None
+        for step in range(30):
+            actions = np.full(3, step % 3)
+            actions[0] = REST if at_rest else actions[0]
+            found = vector.step(actions)
+            if at_rest:
+                assert found[2][0] and found[4]["ended_by"][0] == "game over"
+                assert np.array_equal(found[0][0], last)
+            out.append([part[1:] for part in found[:4]])
+            ended = found[2] | found[3]
+            if rests and ended[0]:
+                at_rest, last = True, found[0][0]
+                ended[0] = False
+            if ended.any():
+                out.append(vector.reset(options={"reset_mask": ended})[0][1:])
+        assert at_rest == rests
+        traces.append(out)
+        vector.close()
+    for one, other in zip(*traces, strict=True):
+        assert all(map(np.array_equal, one, other))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("mode", ["Disabled", "NextStep", "SameStep"])
+def test_nobody_rests_before_the_end(three: Three, mode: str, workers: int) -> None:
+    vector = RetroVectorEnv(three(), 2, workers=workers, autoreset_mode=mode, **PLAIN)
+    vector.reset(seed=0)
+    with pytest.raises(UserError, match=f"action {REST}; wanted 0 to 2"):
+        vector.step(np.array([0, REST]))
+    vector.close()

@@ -16,6 +16,7 @@ from retrokit.discovery.answer import Settings
 from retrokit.discovery.bundle import Bundle, Experiment
 from retrokit.discovery.search import search
 from retrokit.errors import UserError
+from retrokit.integration import Integration
 from retrokit.load import Game
 from retrokit.systems import FoundCore
 from retrokit.values import Variable
@@ -114,6 +115,22 @@ def test_a_byte_that_tells_the_end_is_proved_again(proved: Proved) -> None:
     assert not found.holds and "the file's game_over" in found.seen
     rule = replace(game, integration=replace(game.integration, terminated="game_over == 1"))
     assert "'game_over == 1' holds" in facts(rule, bundle)["game_over"].seen
+
+
+@pytest.mark.parametrize("bits", [{}, {"BITS": 1}], ids=["bytes", "bits"])
+def test_lives_that_are_a_sum_are_proved_again(proved: Proved, bits: dict[str, int]) -> None:
+    """Their counter is a copy: the file holds what stands, and that is what was written."""
+    game, bundle = proved("arena_standing", **bits)
+    lives = game.integration.variables["lives"]
+    assert not lives.addrs and len(lives.terms) == 4
+    assert Integration.from_dict(game.integration.to_dict()).variables["lives"] == lives
+    assert game.integration.evidence["lives"]["copies"] == ["0x40: made anew from all that stands"]
+    found = facts(game, bundle)["lives"]
+    assert found.holds and found.equal == found.experiments
+    one_less = edited(game, lives=replace(lives, terms=lives.terms[1:]))
+    assert "the file's lives" in facts(one_less, bundle)["lives"].seen
+    copy = edited(game, lives=Variable((LIVES,)))
+    assert "with one more written" in facts(copy, bundle)["lives"].seen
 
 
 def test_in_the_sandbox_it_is_the_same(proved: Proved) -> None:

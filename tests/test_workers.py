@@ -201,11 +201,33 @@ def test_a_start_that_crashes_once_is_tried_again(
     assert env.restarts[1] == 2
 
 
-def test_a_core_that_falls_in_every_episode_goes_on(falling: Make) -> None:
+def test_a_core_that_falls_in_every_episode_is_given_up(
+    falling: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrokit.workers.MOST_LOSSES", 4)
+    env = falling(1, 1, length=5)
+    env.reset()
+    once = [bool(env.step(np.array([A]))[3][0]) for _ in range(6)]
+    assert once == [True, False] * 3 and env.restarts.tolist() == [3]
+    while not env.step(np.zeros(1, int))[2].any():  # an episode that ends as it should
+        pass
+    env.step(np.zeros(1, int))
+    again = [bool(env.step(np.array([A]))[3][0]) for _ in range(6)]
+    assert again == once
+    with pytest.raises(CoreError, match="4 times without an episode played to its end.*SIGSEGV"):
+        env.step(np.array([A]))
+
+
+def test_steps_are_of_use_too(falling: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrokit.workers.MOST_LOSSES", 2)
+    monkeypatch.setattr("retrokit.workers.CALM", 3)
     env = falling(1, 1)
     env.reset()
-    flags = [bool(env.step(np.array([A]))[3][0]) for _ in range(6)]
-    assert flags == [True, False] * 3 and env.restarts.tolist() == [3]
+    for _ in range(2):
+        assert env.step(np.array([A]))[3].all()
+        for _ in range(4):
+            assert not env.step(np.zeros(1, int))[3].any()
+    assert env.restarts.tolist() == [2]
 
 
 def test_lanes_and_workers_do_the_same(three: Three) -> None:

@@ -38,7 +38,13 @@ COMMANDS = {
     "cores": Command("cores", "cores", "List the emulator cores found here, and how to get more."),
     "probe-core": Command("probe_core", "probe_core", "Tell what a core is and does."),
     "ramsearch": Command("ramsearch", "ramsearch", "Find score, lives and game over in RAM."),
+    "eval": Command("eval", "evaluate", "Play whole games with checkpoints, and at random."),
+    "runs": Command("runs", "runs", "List training runs, their checkpoints and their numbers."),
+    "replay": Command(
+        "replay", "replay", "Replay a movie, and prove that it ends in the same RAM."
+    ),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
+    "train": Command("train", "train", "Train an agent; go on with --resume."),
 }
 
 

@@ -46,6 +46,8 @@ def _named(name: str, rom_dirs: Sequence[Path], system: str | None) -> Content:
                 unusable = unusable or error
     if unusable is not None:
         raise unusable
+    if Path(name).is_dir():
+        raise ContentError(f"{name} is a folder, and no game's name", "a file, or a game's name")
     close = difflib.get_close_matches(name.lower(), sorted(names))
     raise ContentError(
         f"there is no file {name}, and no game of that name in "

@@ -164,12 +164,13 @@ class Prompt:
     # -- narrow ----------------------------------------------------------------------------------
 
     def filter(self, name: str, line: Line) -> None:
-        """Add a filter, after a snapshot where play has gone on since the last one."""
-        session = self.session
-        fresh = not session.times or session.times[-1] != (line.at or session.now)
-        if fresh and not any(word.startswith("#") for word in line.words):
+        """Add a filter, after a snapshot where play has gone on, or of a time that has none yet."""
+        session, words = self.session, line.words
+        if line.at is not None and line.at in session.times:
+            words = [*words, f"#{1 + session.times.index(line.at)}"]
+        elif not any(word.startswith("#") for word in words) and (line.at or session.went_on):
             self.snap(line)
-        session.filter(Filter.parse([name, *line.words], len(session.times)))
+        session.filter(Filter.parse([name, *words], len(session.times)))
         self.count()
 
     def type(self, line: Line) -> None:
@@ -343,10 +344,10 @@ COMMANDS = {
         Prompt.snap, "snap [@TIME]", "take a snapshot; the filters do it by themselves"
     ),
     "equal": Command(_filter("equal"), "equal N [@TIME]", "the screen shows N, with drawn zeros"),
-    "rose": Command(_filter("rose"), "rose [N]", "it rose since the last snapshot, by N"),
-    "fell": Command(_filter("fell"), "fell [N]", "it fell"),
-    "same": Command(_filter("same"), "same", "it did not change"),
-    "changed": Command(_filter("changed"), "changed", "it did"),
+    "rose": Command(_filter("rose"), "rose [N] [@TIME]", "it rose since the snapshot before, by N"),
+    "fell": Command(_filter("fell"), "fell [N] [@TIME]", "it fell"),
+    "same": Command(_filter("same"), "same [@TIME]", "it did not change"),
+    "changed": Command(_filter("changed"), "changed [@TIME]", "it did"),
     "type": Command(Prompt.type, "type any | bcd 3 le", "look through one type; nothing is lost"),
     "hits": Command(Prompt.hits, "hits [N]", "list what is left, with its values"),
     "undo": Command(Prompt.undo, "undo", "take back the last snapshot, filter or type"),

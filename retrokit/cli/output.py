@@ -78,6 +78,13 @@ def print_table(frame: DataFrame) -> None:
         print(line.rstrip())
 
 
+def points(value: float | None) -> str:
+    """Return a score as people read it: whole from 100 on, and a dash where there is none."""
+    if value is None or not isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+
+
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
     """Show how far a long piece of work has come, on standard error.

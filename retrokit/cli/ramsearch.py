@@ -6,7 +6,7 @@ import shlex
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,6 +93,12 @@ def ramsearch(
         return search_recording(Path(content), hint or (), json)
     game = open_content(content, rom_dir or (), system)
     found = find_core(core) if core is not None else core_for(game.system)
+    if found.spec.systems and game.system not in found.spec.systems:
+        made_for = " ".join(found.spec.systems)
+        said = (
+            f"the core {found.spec.name} is made for {made_for}, and {game.path} for {game.system}"
+        )
+        output.note(f"retrokit: warning: {said}")
     for problem in game.problems:
         output.note(f"retrokit: warning: {game.path}: {problem}")
     if resume is not None:
@@ -125,8 +131,7 @@ def ramsearch(
     try:
         answer = run.search()
     except KeyboardInterrupt as stop:
-        with suppress(KeyboardInterrupt):
-            run.draw(run.known(), notes=[f"The search was interrupted. {stop}"])
+        run.draw(run.known(), notes=[f"The search was interrupted. {stop}"], interrupted=True)
         raise
     except UserError:
         raise
@@ -146,7 +151,7 @@ def ramsearch(
         hints = {"hints": facts(hinted)} if hint else {}
         output.print_json(answer.to_dict(game) | kept | hints)
     else:
-        print_answer(answer)
+        print_answer(answer, game)
         print_hits(hinted)
         print(f"written     {written}")
         print(f"proof       {proof}")
@@ -261,7 +266,7 @@ class _Run:
                     )
                     advance(100)
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(self._keep(always=True)) from None
+                raise KeyboardInterrupt(self._keep(always=True, interrupted=True)) from None
             except UserError:
                 raise
             except RetrokitError as error:
@@ -290,11 +295,16 @@ class _Run:
         return known
 
     def draw(
-        self, facts: dict[str, Any], answer: Answer | None = None, notes: Sequence[str] = ()
+        self,
+        facts: dict[str, Any],
+        answer: Answer | None = None,
+        notes: Sequence[str] = (),
+        interrupted: bool = False,
     ) -> None:
         """Write the page of ``--report``, where one is wanted."""
         if self.report is not None:
-            write_report(self.report, self.game, self.found, self.tape, facts, answer, notes)
+            told = self.report, self.game, self.found, self.tape, facts, answer, notes
+            write_report(*told, interrupted=interrupted)
 
     def _hear(self, event: tuple[Any, ...], advance: Any) -> None:
         kind, *rest = event
@@ -309,12 +319,17 @@ class _Run:
         elif kind == "warning":
             output.note(f"retrokit: warning: {rest[0]}")
 
-    def _keep(self, always: bool) -> str:
+    def _keep(self, always: bool, interrupted: bool = False) -> str:
         """Save the recording where the user wants one, or always; return how to go on."""
         if self.record is None and not always:
             return ""
         if self.tape.origin is None:
-            return "No start was found yet, so nothing is kept." if always else ""
+            if not interrupted:
+                return ""
+            if self.settings.start is None:
+                return "No start was found yet, so nothing is kept."
+            again = shlex.join([*self.again, "--start", " ".join(self.settings.start)])
+            return f"Nothing was played yet, so nothing is kept. To begin again: {again}"
         self.kept = self.record or self.settings.resume or self._free()
         self.tape.save(self.kept)
         again = shlex.join([*self.again, "--resume", str(self.kept)])
@@ -354,6 +369,6 @@ def _failed(error: RetrokitError, run: _Run, json: bool, answer: Answer | None =
         kept = {"out": None, "recording": run.kept, "report": run.report}
         output.print_json(known | kept)
     elif answer is not None:
-        print_answer(answer)
+        print_answer(answer, run.game)
     output.report(error, json=False)
     return error.exit_code

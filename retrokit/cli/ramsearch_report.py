@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from ..systems import FoundCore
 from ..views.report import page
 from . import output
 
+BRIEF_S = 20.0  # for the pictures of a search that was interrupted
+
 
 def write_report(
     path: Path,
@@ -27,6 +30,8 @@ def write_report(
     facts: Mapping[str, Any],
     answer: Answer | None,
     notes: Sequence[str] = (),
+    *,
+    interrupted: bool = False,
 ) -> None:
     """Film a search and write its page.
 
@@ -38,19 +43,29 @@ def write_report(
         facts: The object that ``--json`` prints.
         answer: What was found, where the search came to an end.
         notes: What else a reader must know.
+        interrupted: Ctrl-C ended the search: somebody waits, so the pictures may take `BRIEF_S` and
+            another Ctrl-C ends them.
 
     Raises:
         UserError: The page cannot be written.
     """
     album: Album | None = None
     try:
+        began = time.monotonic()
         with output.progress("taking pictures for the report", 100) as advance:
-            album = sandbox.call(
-                film,
-                (game, found, tape.origin, tape.offsets, tape.logs, tape.styles, answer),
-                on_event=lambda event: advance(int(100 * event[2]), event[1]),
-            )
+
+            def hear(event: tuple[Any, ...]) -> None:
+                if interrupted and time.monotonic() > began + BRIEF_S:
+                    raise RetrokitError(f"pictures that take more than {BRIEF_S:.0f} s")
+                advance(int(100 * event[2]), event[1])
+
+            told = (game, found, tape.origin, tape.offsets, tape.logs, tape.styles, answer)
+            album = sandbox.call(film, told, on_event=hear)
             advance(100)
+    except KeyboardInterrupt:
+        if not interrupted:
+            raise
+        notes = (*notes, "No pictures: another Ctrl-C ended them.")
     except RetrokitError as error:
         notes = (*notes, f"No pictures: {' '.join(str(error).split())}")
         output.note(f"retrokit: warning: the report has no pictures: {error}")

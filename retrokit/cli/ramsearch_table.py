@@ -8,15 +8,16 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from ..content import Content
 from ..discovery.answer import Answer
-from ..discovery.candidates import Candidate, place
+from ..discovery.candidates import Candidate, name_of
 from ..discovery.fact import Fact
-from ..views.words import why
+from ..views.words import failures, why
 from . import output
 
 
-def print_answer(answer: Answer) -> None:
-    """Print the table of candidates and what else was found."""
+def print_answer(answer: Answer, content: Content) -> None:
+    """Print the table of candidates, what else was found, and why what was not."""
     print_candidates(answer.candidates)
     lines = [("lives", _lives(answer)), ("start", " ".join(answer.start_buttons))]
     actions = ["+".join(action) or "NOOP" for action in answer.buttons.action_set]
@@ -25,10 +26,13 @@ def print_answer(answer: Answer) -> None:
         ("actions", ", ".join(actions)),
         ("rotation", f"{answer.rotation} degrees"),
     ]
+    if answer.best is not None and (copies := answer.best.evidence.get("copies")):
+        lines.insert(0, ("copies", "; ".join(copies)))
     lines[1:1] = [(fact.name, _fact(fact)) for fact in answer.more if fact.grade != "unproved"]
     if answer.scoring:
         plays = [f"{style} {rises}" for style, rises in answer.scoring.items()]
         lines.append(("scored", "rises by way of playing: " + ", ".join(plays)))
+    lines += [("why not", text) for text in failures(answer.to_dict(content))]
     lines.append(("time", f"{answer.seconds:.0f} s, {answer.frames:,} frames recorded"))
     width = 10_000 if output.is_plain(sys.stdout) else max(40, shutil.get_terminal_size().columns)
     for key, value in lines:
@@ -75,7 +79,10 @@ def _lives(answer: Answer) -> str:
     lives = answer.lives
     if lives is None:
         return "not found"
-    region, addr = place(lives.offset, answer.spans)
-    where = f"0x{addr:x}" if region == "SYSTEM_RAM" else f"{region} 0x{addr:x}"
+    where = name_of(lives.offset, answer.spans)
     bits = "" if lives.mask == 0xFF else f" (bits 0x{lives.mask:02x})"
-    return f"{where}{bits}, {lives.grade}, {lives.start} at the start"
+    made = ""
+    if lives.tally is not None:
+        parts = [name_of(offset, answer.spans) for offset in lives.tally.offsets]
+        made = f" (made anew from what stands at {' '.join(parts)})"
+    return f"{where}{bits}{made}, {lives.grade}, {lives.start} at the start"

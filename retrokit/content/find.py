@@ -12,31 +12,36 @@ from retrokit.content.unwrap import identify
 from retrokit.errors import ContentError
 from retrokit.systems import data_path, package_folder
 
+RomDirs = Sequence[str | os.PathLike[str]] | str | os.PathLike[str]
 _SIZE_LIMIT = 64 << 20  # bytes; larger files are hashed only where a cue sheet or m3u names them
 _SUFFIXES = {*EXTENSIONS, ".bin", ".zip", ".dat", ".gz", ".rom", ".cue", ".m3u"}
 _ROMS_OF_ALE = "ale_py/roms/*.bin"
 
 
-def rom_folders(rom_dirs: Sequence[Path] = ()) -> list[Path]:
+def rom_folders(rom_dirs: RomDirs = ()) -> list[Path]:
     """Return the folders searched for content, in order.
 
-    They are the given ones, those of ``RETROKIT_ROMS``, ale-py's ROMs and our own games.
+    They are the given ones (or the given one), those of ``RETROKIT_ROMS``, ale-py's ROMs and our
+    own games.
 
     Raises:
         ContentError: A given one does not exist.
     """
-    for folder in rom_dirs:
+    if isinstance(rom_dirs, (str, os.PathLike)):
+        rom_dirs = [rom_dirs]
+    given = [Path(folder) for folder in rom_dirs]
+    for folder in given:
         if not folder.is_dir():
             raise ContentError(f"there is no folder {folder}", "a folder with ROMs")
     named = os.environ.get("RETROKIT_ROMS", "").split(os.pathsep)
-    folders = [*rom_dirs, *(Path(entry) for entry in named if entry)]
+    folders = [*given, *(Path(entry) for entry in named if entry)]
     if ale := package_folder("ale-py", _ROMS_OF_ALE):
         folders.append(ale)
     folders.append(data_path("games"))
     return [folder for folder in folders if folder.is_dir()]
 
 
-def find_content(sha1s: Iterable[str], rom_dirs: Sequence[Path] = ()) -> Content | None:
+def find_content(sha1s: Iterable[str], rom_dirs: RomDirs = ()) -> Content | None:
     """Return the first content whose payload or file has one of these hashes, or None.
 
     Folders are those of ``rom_folders``, searched with what lies below them; files that cannot be

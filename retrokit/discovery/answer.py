@@ -14,7 +14,7 @@ from ..integration import Integration
 from ..values import Variable
 from .actions import Buttons
 from .bundle import Bundle
-from .candidates import Candidate, place
+from .candidates import Candidate, name_of, place
 from .fact import Fact
 from .hint import Hint, named
 from .lives import Lives
@@ -137,6 +137,8 @@ class Answer:
                 "cuts_last_life": lives.cuts_last_life,
                 "evidence": lives.evidence,
             }
+            if lives.tally is not None:
+                out["lives"]["terms"] = [t.to_dict() for t in lives.tally.terms(self.spans)]
         return out
 
     def failure(self) -> SearchFailed:
@@ -167,17 +169,11 @@ class Answer:
         for other in self.rivals:
             variables["rival_score"], evidence["rival_score"] = other.variable, other.evidence
         if self.lives is not None and self.lives.grade != "unproved":
-            region, addr = place(self.lives.offset, self.spans)
-            variables["lives"] = Variable(
-                (addr,),
-                "uint",
-                region,
-                mask=self.lives.mask,
-                shift=self.lives.shift,
-                signed=self.lives.signed,
-                map={code: number for number, code in enumerate(self.lives.codes)} or None,
-            )
+            variables["lives"] = self.lives.variable(self.spans)
             evidence["lives"] = {"grade": self.lives.grade, **self.lives.evidence}
+            if self.lives.tally is not None:
+                name = name_of(self.lives.offset, self.spans)
+                evidence["lives"]["copies"] = [f"{name}: made anew from all that stands"]
             if self.lives.flag is not None:
                 region, addr = place(self.lives.flag.offset, self.spans)
                 variables["game_over"] = Variable((addr,), "uint", region)

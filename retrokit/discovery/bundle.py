@@ -136,7 +136,7 @@ class Experiment:
             and claim.get("across", 0) in (0, 1)
             and (self.kind != "digits" or claim["unit"] in range(len(UNITS)))
         )
-        if not sound or (len(self.control) and self.rows.shape != (1, 1)):
+        if not sound or (len(self.control) and len(self.rows) != 1):
             raise ValueError(f"an experiment cannot show what it claims ({self.kind})")
 
 

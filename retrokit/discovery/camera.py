@@ -22,11 +22,13 @@ from .answer import Answer
 from .bundle import Experiment
 from .candidates import Candidate, values_of
 from .home import find_home
-from .lives import WAITS, Lives
+from .lives import Lives
 from .poke import Moment, Prober
 from .record import Recording, join, record
 from .search import EPISODES
+from .survival import WAITS
 from .suspects import LEAD
+from .tally import Tally
 from .tape import Origin
 
 Emit = Callable[[Any], None]
@@ -69,6 +71,8 @@ def film(
         core.run(1)  # some cores cannot restore before
         find_home(core, origin.state)
         core.agree(origin.state)
+        if answer is not None and answer.ends:  # what was played for lives alone counts for nothing
+            logs = logs[: len(answer.ends)]
         recording = _played(emit, core, origin, offsets, logs, styles)
         core.load(origin.state)
         core.run(2)
@@ -341,15 +345,17 @@ def _fates(prober: Prober, lives: Lives | None) -> dict[str, Picture]:
         return {}
     evidence = lives.evidence
     moment = Moment(int(evidence["episode"]), int(evidence["frame"]) - LEAD)
-    byte = int(prober.bytes_at(moment, [lives.offset])[0])
-    value = int(lives.field.read(byte))
+    field = lives.field
+    if isinstance(field, Tally):
+        field = field.before(prober, moment)
+    value = int(field.read(int(prober.bytes_at(moment, [lives.offset])[0])))
+    before = prober.bytes_at(moment, field.offsets).tolist()
     log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
     log = np.concatenate([log, np.zeros(WAITS[0], np.uint16)])
     out = {}
-    more = min(lives.field.top, value + 1)
+    more = min(field.top, value + 1)
     written = {"untouched": value, "one more": more, "the last": evidence["poked"]}
     for name, number in written.items():
-        poked = lives.field.write(byte, int(number))
-        _after(prober, moment, log, [lives.offset], [poked])
+        _after(prober, moment, log, field.offsets, field.written(before, int(number)))
         out[f"{name}: {number}"] = prober.core.frame(_small(prober.core.frame_size))
     return out

@@ -211,6 +211,12 @@ def place(offset: int, spans: Sequence[Span]) -> tuple[str, int]:
     raise ValueError(f"offset {offset} lies in no selected region")
 
 
+def name_of(offset: int, spans: Sequence[Span]) -> str:
+    """Return an offset into the selected regions as a person writes it: ``0x41c``, ``VRAM 0x9``."""
+    region, addr = place(offset, spans)
+    return f"{addr:#x}" if region == "SYSTEM_RAM" else f"{region} {addr:#x}"
+
+
 def values_of(
     recording: Recording, variable: Variable, offsets: Sequence[int]
 ) -> tuple[Series, int]:

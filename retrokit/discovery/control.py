@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ..buttons import DIRECTIONS, MASKS
 from ..core import Core
-from .home import enter, forgets_paddle
+from ..paddle import forgets_paddle
+from .home import enter
 
 Kind = Literal["directions", "fire", "both"]
 
@@ -318,18 +319,18 @@ def controls(
     state: bytes,
     log: NDArray[np.uint16],
     looks: Sequence[int],
-    poke: tuple[int, int] | None,
+    poke: tuple[Sequence[int], Sequence[int]] | None,
     before: Control | None = None,
     kind: Kind = "directions",
 ) -> Iterator[tuple[int, int]]:
-    """Yield control at each look of a replay that began with a poke (its offset and value).
+    """Yield control at each look of a replay that began with a poke (offsets and values).
 
     Looks are frames run, ascending. Each gives V, and whether the buttons are obeyed; with
     ``before``, whether that control is lost by now, and 0.
     """
     enter(core, state)
     if poke is not None:
-        core.poke([poke[0]], [poke[1]])
+        core.poke(*poke)
     for start, look in pairwise((0, *looks)):
         core.record(log[start:look])
         if before is None:

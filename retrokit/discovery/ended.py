@@ -96,7 +96,7 @@ def _ends_play(prober: Prober, offset: int, value: int, late: Late) -> tuple[int
         if any(seen < PLAY_LATER for seen, _ in alive):  # it ends here anyway
             continue
         states += 1
-        after = list(controls(core, state, log, JUDGED, (offset, value)))
+        after = list(controls(core, state, log, JUDGED, ([offset], [value])))
         if all(seen <= GONE for seen, _ in after):
             gone += 1
             prober.tell(moment, rows[0], [offset], log, JUDGED[:ALIVE], control=alive)

@@ -6,40 +6,33 @@ was. That is proof: no copy, timer or energy bar does both (facts/discovery.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..buttons import DIRECTIONS, to_mask
-from ..core import Core
-from .candidates import Grade
-from .control import (
-    PLAY_LATER,
-    PRESCREEN,
-    Control,
-    controls,
-    glance,
-    gone,
-    measure_control,
-)
+from ..core import Span
+from ..values import Variable
+from .candidates import Grade, place
+from .control import PLAY_LATER, Control, controls, gone, measure_control
 from .control import Kind as Measure
 from .over import EPISODES, Flag, find_flag
 from .poke import Moment, Prober
+from .survival import Poke, in_control, later_looks
 from .suspects import LEAD, PLAIN, Field, Suspect, is_clock, spread, suspects, tries
+from .tally import Tally, find_tally, made_anew
 
-WAITS = range(100, 651, 50)  # frames after the loss at which control may be back
-MOST_WAITS = 3
 MOST_LOSSES = 2
 SETTLED = 150  # frames after the end of a game at which control must be gone
-GAPS = (170, 260, 350)  # frames between the looks that find control still gone; no common beat
 LOWS = (1, 0, -1)  # what is written to make the loss the last one
 MEASURES: tuple[Measure, ...] = ("directions", "fire")
 LATER = (60, 120, 200, 400)  # frames after a loss; at one of them its being the last shows in RAM
 PARTED = 3  # bytes of which that is more than chance
+CONTRADICTED = "games that were recorded went on after what would be their end"
 TRIED = 4  # candidates that are poked
 
 
@@ -61,6 +54,7 @@ class Lives:
         low: What was written to make a loss the last one; it equals ``last`` where the counter
             holds that while the last life is played.
         codes: The bits that stand for 0, 1, … where they are no plain number.
+        tally: What stands, where the byte is no counter but made from that in each frame.
     """
 
     offset: int
@@ -76,17 +70,34 @@ class Lives:
     resets: bool = False
     low: int = 1
     codes: tuple[int, ...] = ()
+    tally: Tally | None = None
 
     @property
-    def field(self) -> Field:
+    def field(self) -> Field | Tally:
         """The bits that hold it."""
-        return Field(self.offset, self.mask, self.shift, self.codes)
+        return self.tally or Field(self.offset, self.mask, self.shift, self.codes)
 
     def read(self, byte: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return the counter's value in its byte."""
         value = self.field.read(byte)
         top = (self.mask >> self.shift) + 1
         return np.where(self.signed & (value >= top // 2), value - top, value)
+
+    def variable(self, spans: Sequence[Span]) -> Variable:
+        """Return it as a variable of the integration; of a tally, what stands."""
+        if self.tally is not None:
+            return Variable(offset=self.tally.base, terms=self.tally.terms(spans))
+        region, addr = place(self.offset, spans)
+        table = {code: number for number, code in enumerate(self.codes)}
+        return Variable(
+            (addr,),
+            "uint",
+            region,
+            mask=self.mask,
+            shift=self.shift,
+            signed=self.signed,
+            map=table or None,
+        )
 
     @property
     def rule(self) -> str:
@@ -118,24 +129,44 @@ def find_lives(
         The proved counter; else the likeliest suspect, ``unproved``; None without suspects.
     """
     found, tried = suspects(prober.recording, exclude), set() if tried is None else tried
-    untried = [suspect for suspect in found if suspect.field not in tried][:most]
-    tried |= {suspect.field for suspect in untried}
-    for number, suspect in enumerate(untried):
-        report(number / len(untried))
-        for moment in tries(prober, suspect, MOST_LOSSES if number < 2 else 1):
-            if is_clock(prober, suspect.field, moment):
+    tallies: list[tuple[Suspect, Tally]] = []
+    copies: set[Field | Tally] = set()
+    why: dict[Field | Tally, str] = {}
+    number = 0
+    for suspect in found:
+        if suspect.field in tried or number == most:
+            continue
+        tried.add(suspect.field)
+        report(number / most)
+        field: Field | Tally = suspect.field
+        if made_anew(prober, field.offset, suspect.losses[0]):
+            tally = find_tally(prober, suspect)
+            if tally is None:
+                copies.add(field)
                 continue
-            lives, refuted = _last_loss(prober, suspect, moment)
+            field = tally
+            tallies.append((suspect, tally))
+        number += 1
+        for moment in tries(prober, suspect, MOST_LOSSES if number <= 2 else 1):
+            if is_clock(prober, suspect.field, moment):
+                why[suspect.field] = "it falls whatever is pressed, as a clock does"
+                continue
+            lives, refuted, why[suspect.field] = _last_loss(prober, suspect, field, moment)
             if lives is not None and not _contradicted(prober, lives):
                 return lives
             if refuted:
                 break
+    for counter, tally in tallies:
+        start, last = counter.start, tally.base
+        told = {"why": why[counter.field]}
+        return Lives(tally.offset, 0xFF, 0, True, start, last, False, "unproved", told, tally=tally)
     for best in found:
         bits = best.field
-        if bits.mask in PLAIN and not bits.codes:  # odd bits are worth nothing without proof
-            return Lives(
-                bits.offset, bits.mask, bits.shift, False, best.start, 0, False, "unproved"
-            )
+        plain = bits.mask in PLAIN and not bits.codes  # odd bits are worth nothing without proof
+        if plain and bits not in copies:
+            told = {"why": why.get(bits, "others that fall so were likelier, and none was proved")}
+            where = bits.offset, bits.mask, bits.shift
+            return Lives(*where, False, best.start, 0, False, "unproved", told)
     return None
 
 
@@ -160,66 +191,78 @@ def _contradicted(prober: Prober, lives: Lives) -> bool:
     return False
 
 
-def _last_loss(prober: Prober, suspect: Suspect, moment: Moment) -> tuple[Lives | None, bool]:
+def _last_loss(
+    prober: Prober, suspect: Suspect, field: Field | Tally, moment: Moment
+) -> tuple[Lives | None, bool, str]:
     """Make one recorded loss the last, and one more than it was; compare control afterwards.
 
     Returns:
-        The proved lives, and whether play went on with whatever was written: no life was lost then.
+        The proved lives; whether play went on with whatever was written: no life was lost then; and
+        what kept them from being proved.
     """
-    core, recording, field = prober.core, prober.recording, suspect.field
-    witness = prober.witness
+    core, recording, witness = prober.core, prober.recording, prober.witness
     witness.begin()
-    byte = int(prober.bytes_at(moment, [field.offset])[0])
-    value = int(field.read(byte))
+    value = int(field.read(int(prober.bytes_at(moment, [field.offset])[0])))
+    if isinstance(field, Tally):
+        field = field.before(prober, moment)
+    before = prober.bytes_at(moment, field.offsets).tolist()
     state = prober.state(moment)
     log = recording.buttons[moment.episode, moment.frame : moment.frame + LEAD + 2]
-    rows = [[-1], [field.write(byte, min(field.top, value + 1))]]
-    at = [field.offset]
-    ram, _ = prober.after(moment, rows, at, (len(log),), at, pictures=False, proof=True)
+    raised = field.offsets, field.written(before, min(field.top, value + 1))
+    rows, at = [[-1] * len(before), raised[1]], [field.offset]
+    ram, _ = prober.after(moment, rows, raised[0], (len(log),), at, pictures=False, proof=True)
     plain, higher = (int(field.read(int(x))) for x in ram[:, 0, 0])
     if plain != value - 1 or (value < field.top and higher != value):
-        return None, False  # the replay missed the loss, or something else writes the byte
+        return None, False, "a loss did not come again after another number was written"
     lows = [n for n in LOWS if n < value and (n >= 0 or field.mask == 0xFF and not field.codes)]
-    ending = _ending(prober, suspect, moment, log, rows, lows)
+    if isinstance(field, Tally):  # what is to fall must stand
+        lows = [n for n in (field.base + 1,) if n < value]
+    ending = _ending(prober, suspect, field, moment, log, rows, lows)
     if not ending:
-        return None, True
+        return None, True, "play went on as it was whatever was written into it"
     witness.shows("loss", before=value, written=min(field.top, value + 1))
-    raised = (field.offset, rows[1][0])
     held = log & np.uint16(to_mask(DIRECTIONS))
-    ram, _ = prober.after(moment, rows[:1], at, (len(log),), at, pictures=False, log=held)
+    ram, _ = prober.after(moment, rows[:1], raised[0], (len(log),), at, pictures=False, log=held)
     spent = int(field.read(int(ram[0, 0, 0]))) != value - 1  # ammunition: no fire, no loss
-    refuted = ending == lows
+    refuted, why = ending == lows, "inputs did not matter again after a loss"
     for kind in MEASURES[:1] if spent else MEASURES:
-        times = _in_control(prober, moment, log, raised, kind)
+        times = in_control(prober, moment, log, raised, kind)
         refuted &= bool(times) or kind == "fire"
         fire = kind == "fire"
+        why = "inputs still mattered after what should be its last loss" if times else why
         for low, (end, judged, alive, more) in product(ending, times):
-            poke = (field.offset, field.write(byte, low))
+            poke = field.offsets, field.written(before, low)
             after = _value_after(prober, field, moment, judged, poke, low, suspect.start)
-            if after is None:
+            if after is None or (isinstance(field, Tally) and after != field.base):
                 refuted = False
                 continue
             last = witness.latest
-            looks = _looks(end)
+            looks = later_looks(end)
             if not all(lost for lost, _ in controls(core, state, judged, looks, poke, alive)):
                 continue
-            for row, seen in ((-1, alive), (raised[1], more)):
-                prober.tell(moment, [[row]], at, judged[:end], [end], control=[seen[:2]])
-                witness.shows(
-                    "alive", written=-1 if row < 0 else min(field.top, value + 1), fire=fire
-                )
+            for row, seen, number in zip(
+                rows, (alive, more), (-1, min(field.top, value + 1)), strict=True
+            ):
+                prober.tell(moment, [row], poke[0], judged[:end], [end], control=[seen[:2]])
+                witness.shows("alive", written=number, fire=fire)
             witness.shows("last", last, written=low, after=after, last=LEAD + 1)
-            prober.tell(moment, [[poke[1]]], at, judged, looks, control=[(1, 0)] * len(looks))
+            none = [(1, 0)] * len(looks)
+            prober.tell(moment, [poke[1]], poke[0], judged, looks, control=none)
             witness.shows(
                 "gone", written=low, variety=alive.variety, steers=alive.steers, fire=fire
             )
-            return _proved(prober, suspect, moment, after, low, alive, more), False
-    return None, refuted
+            return (
+                _proved(prober, suspect, field, moment, after, low, alive, more),
+                False,
+                CONTRADICTED,
+            )
+    return None, refuted, why
 
 
 def _ending(
     prober: Prober,
     suspect: Suspect,
+    field: Field | Tally,
     moment: Moment,
     log: NDArray[np.uint16],
     rows: list[list[int]],
@@ -229,15 +272,14 @@ def _ending(
 
     Most of what falls like lives is told here, and cheaply.
     """
-    field, recording = suspect.field, prober.recording
-    byte = int(prober.bytes_at(moment, [field.offset])[0])
-    rows = [*rows, *([field.write(byte, low)] for low in lows)]
+    recording, before = prober.recording, prober.bytes_at(moment, field.offsets).tolist()
+    rows = [*rows, *(field.written(before, low) for low in lows)]
     looks = (len(log), *(len(log) + later for later in LATER))
     kept, column = recording.offsets.tolist(), recording.column(field.offset)
     played = np.resize(recording.buttons[moment.episode], LATER[-1])
     for tail in (np.zeros_like(played), played):
         judged = np.concatenate([log, tail])
-        ram, _ = prober.after(moment, rows, [field.offset], looks, kept, pictures=False, log=judged)
+        ram, _ = prober.after(moment, rows, field.offsets, looks, kept, pictures=False, log=judged)
         moved = (ram[1:, 1:] != ram[0, 1:]).sum(axis=2)
         parted = (moved[1:] >= np.maximum(PARTED, 1.5 * moved[0])).any(axis=1)
         left = field.counted(ram[2:, 0, column], suspect.start).tolist()
@@ -251,75 +293,12 @@ def _ending(
     return []
 
 
-Alive = tuple[int, NDArray[np.uint16], Control, Control]
-
-
-def _in_control(
-    prober: Prober,
-    moment: Moment,
-    log: NDArray[np.uint16],
-    raised: tuple[int, int],
-    kind: Measure,
-) -> list[Alive]:
-    """Return a time after a loss at which control is back, whether or not one life was added.
-
-    Control is measured by directions, and by fire where a player moves on after the end or has no
-    directions.
-
-    Returns:
-        Frames run, the buttons up to the last look that follows, control untouched and raised.
-    """
-    core, state = prober.core, prober.state(moment)
-    played = np.resize(prober.recording.buttons[moment.episode], WAITS[-1] + sum(GAPS))
-    for tail in (np.zeros_like(played), played):  # some games wait for a button, some take one
-        for wait in _promising(core, state, log, tail, kind):
-            judged = np.concatenate([log, tail[: wait + sum(GAPS)]])
-            end = len(log) + wait
-            alive = _control(core, state, judged[:end], None, kind)
-            if alive.variety < PLAY_LATER:
-                continue  # still dying, or dead
-            higher = _control(core, state, judged[:end], raised, kind)
-            if higher.variety < PLAY_LATER or higher.steers < alive.steers:
-                continue
-            # Where control comes and goes by itself, its loss would prove nothing.
-            later = _looks(end)[1:]
-            if not all(lost for lost, _ in controls(core, state, judged, later, raised, alive)):
-                return [(end, judged, alive, higher)]
-    return []
-
-
-def _promising(
-    core: Core, state: bytes, log: NDArray[np.uint16], tail: NDArray[np.uint16], kind: Measure
-) -> Iterator[int]:
-    """Yield frames after a loss at which inputs may matter again, few and the likeliest first."""
-    core.load(state)
-    core.record(log)
-    seen: dict[int, int] = {}
-    for before, wait in pairwise((0, *WAITS)):
-        core.record(tail[before:wait])
-        seen[wait] = glance(core, kind)
-        if seen[wait] == PRESCREEN:
-            here = core.save()
-            yield wait
-            core.load(here)
-            if sum(shown == PRESCREEN for shown in seen.values()) >= MOST_WAITS:
-                return
-    best = max(seen, key=lambda wait: seen[wait] % PRESCREEN)
-    if 1 < seen[best] < PRESCREEN:
-        yield best
-
-
-def _looks(end: int) -> list[int]:
-    """Return the frames at which control is judged, from the first on."""
-    return [end + sum(GAPS[:n]) for n in range(len(GAPS) + 1)]
-
-
 def _value_after(
     prober: Prober,
-    field: Field,
+    field: Field | Tally,
     moment: Moment,
     log: NDArray[np.uint16],
-    poke: tuple[int, int],
+    poke: Poke,
     low: int,
     full: int,
 ) -> int | None:
@@ -328,7 +307,9 @@ def _value_after(
     It must not fall once more while control is judged: then another life was played.
     """
     looks, at = range(1, len(log) + 1), [field.offset]
-    ram, _ = prober.after(moment, [[poke[1]]], at, looks, at, pictures=False, log=log, proof=True)
+    ram, _ = prober.after(
+        moment, [poke[1]], poke[0], looks, at, pictures=False, log=log, proof=True
+    )
     values = field.counted(ram[0, :, 0], full)
     after, later = int(values[LEAD + 1]), values[LEAD + 1 :]
     changes = np.flatnonzero(later != after)
@@ -341,28 +322,16 @@ def _last(low: int, full: int) -> tuple[int, ...]:
     return {1: (0, 1), 0: (0, -1, full), -1: (-2,)}[low]
 
 
-def _control(
-    core: Core,
-    state: bytes,
-    log: NDArray[np.uint16],
-    poke: tuple[int, int] | None,
-    kind: Measure,
-) -> Control:
-    """Measure control at the end of a replay that began with a poke."""
-    seen, steers = next(controls(core, state, log, [len(log)], poke, kind=kind))
-    return Control(seen, bool(steers), kind)
-
-
 def _proved(
     prober: Prober,
     suspect: Suspect,
+    bits: Field | Tally,
     moment: Moment,
     after: int,
     low: int,
     alive: Control,
     more: Control,
 ) -> Lives:
-    bits = suspect.field
     evidence = {
         "control": {
             "by": alive.kind,
@@ -389,7 +358,10 @@ def _proved(
         evidence,
     )
     lives.resets, lives.low, lives.codes = resets, low, bits.codes
-    if last == low:  # the counter holds that while the last life is played
+    lives.tally = bits if isinstance(bits, Tally) else None
+    if last == low and isinstance(
+        bits, Field
+    ):  # the counter holds that while the last life is played
         byte = bits.write(int(prober.recording.initial[bits.offset]), low & bits.mask)
         losses = spread(suspect.losses, EPISODES)
         lives.flag = find_flag(prober, bits.offset, byte, losses, LEAD)

@@ -45,7 +45,9 @@ def find_more(
     whole = LEAST_S + (MOST_S - LEAST_S) * min(1.0, prober.core.ram_size / WHOLE)
     began, ends = time.process_time(), whole
     counted = lives is not None and lives.grade == "proved"
-    taken = [*known, lives.offset] if lives is not None and counted else list(known)
+    taken = list(known)
+    if lives is not None and counted:
+        taken += [lives.offset, *lives.field.offsets]
 
     def late() -> bool:
         return time.process_time() > began + ends

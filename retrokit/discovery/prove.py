@@ -259,9 +259,9 @@ def prove(
     for moment in moments:
         before = prober.bytes_at(moment, offsets)
         was = number(before)
-        poke = _random_bytes(packed, before, rng)
+        poke = random_bytes(packed, before, rng)
         # Some games add and carry right only for digits that their own points can leave.
-        for row in (poke, _random_bytes(packed, before, rng, seen)):
+        for row in (poke, random_bytes(packed, before, rng, seen)):
             rows = [[-1] * len(offsets), row]
             ram, pictures = prober.after(moment, rows, offsets, looks, kept=offsets, proof=True)
             plain, held = ([number(view) for view in branch] for branch in ram)
@@ -306,15 +306,18 @@ def _digits_seen(recording: Recording, offset: int) -> tuple[list[int], list[int
     return low[low <= 9].tolist(), high[high <= 9].tolist()
 
 
-def _random_bytes(
+def random_bytes(
     packed: Variable,
     before: np.ndarray,
     rng: np.random.Generator,
     seen: Sequence[tuple[list[int], list[int]]] = (),
+    *,
+    whole: bool = False,
 ) -> list[int]:
     """Return bytes of another legal number, digit for digit unlike the old one where possible.
 
     With ``seen``, digits that moved, and those of the last byte, take only values that they had.
+    The first digit of packed decimal stays 0 unless ``whole``: it may be drawn nowhere.
     """
     out = []
     for part in packed.parts:
@@ -328,7 +331,7 @@ def _random_bytes(
                 low = int(rng.choice(lows)) if len(lows) >= few else low
                 high = int(rng.choice(highs)) if len(highs) >= few else high
             if part.encoding == "bcd":
-                out.append((0 if position == 0 and len(part.addrs) > 1 else high) << 4 | low)
+                out.append((high if whole or position or len(part.addrs) == 1 else 0) << 4 | low)
             elif part.encoding == "digits":
                 out.append(part.base + low << part.shift)
             elif part.encoding == "nibbles_low":

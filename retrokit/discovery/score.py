@@ -22,6 +22,7 @@ from .candidates import (
     values_of,
 )
 from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variable
+from .copies import find_copies
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, answers_presses, counts_presses, grade, own_first, rank, weight
@@ -33,6 +34,7 @@ from .prove import (
     extend,
     find_binary,
     prove,
+    random_bytes,
     rising_moments,
     spread,
 )
@@ -45,6 +47,7 @@ MOST_PLACES = 10  # of a score; what is longer is several numbers
 MOST_CHAINS = 8  # numbers on the screen that are followed up
 LONG = 3  # digits of a number that is followed up though it never moved
 UNSEEN = 5  # numbers on no screen that are listed
+WRITTEN = 6  # numbers written at each moment to tell copies by
 
 
 def find_score(
@@ -103,7 +106,22 @@ def find_score(
     known = {offset for candidate in found for offset in candidate.offsets}
     rest = [offset for offset in adders if offset not in known]
     listed = [*found, *by_behaviour(recording, spans, rest, UNSEEN)]
-    return own_first(prober, rank(listed or alone(recording, spans, rest, UNSEEN)))
+    ranked = own_first(prober, rank(listed or alone(recording, spans, rest, UNSEEN)))
+    for candidate in ranked:
+        if candidate.grade == "proved":
+            _name_copies(prober, spans, candidate, seed)
+    return ranked
+
+
+def _name_copies(prober: Prober, spans: Sequence[Span], candidate: Candidate, seed: int) -> None:
+    """Say in a number's evidence which bytes are its copies: they hold it, and are no source."""
+    packed, _ = pack(candidate.variable)
+    rng, offsets, pokes = np.random.default_rng(seed), candidate.offsets, {}
+    for moment in rising_moments(prober.recording, candidate.variable, offsets):
+        before = prober.bytes_at(moment, offsets)
+        pokes[moment] = [random_bytes(packed, before, rng, whole=True) for _ in range(WRITTEN)]
+    if copies := find_copies(prober, offsets, pokes):
+        candidate.evidence["copies"] = [copy.told(spans) for copy in copies]
 
 
 def _is_long(candidate: Candidate) -> bool:

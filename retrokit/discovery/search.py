@@ -60,8 +60,9 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
 
     Args:
         emit: Called as the search goes on with ("stage", text, share of the whole),
-            ("origin", Origin) once, ("episode", number, offsets, buttons, ram, style) for each one
-            that is not on the tape already (see Tape.put), and ("warning", text).
+            ("origin", Origin) once the start is known and again with the actions, ("episode",
+            number, offsets, buttons, ram, style) for each one that is not on the tape already (see
+            Tape.put), and ("warning", text).
         content: What to play.
         found: The core to play it on.
         settings: What the user set.
@@ -98,7 +99,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
             buttons=buttons,
             candidates=candidates,
             lives=lives,
-            frames=recording.frames,
+            frames=hunt.frames,
             seconds=time.perf_counter() - began,
             settings=settings,
             timings=timings,
@@ -142,6 +143,7 @@ class _Hunt:
         self.told: set[str] = set()
         self.sieve: dict[str, int] = {}
         self.witness = Witness()
+        self.frames = 0  # that were played
 
     def _report(self, stage: str, share: float) -> None:
         low, high = self.phase
@@ -164,11 +166,23 @@ class _Hunt:
             core.record(log)
             start = Start(log, list(settings.start), core.save(), 0, len(log), "given")
         self._spend("start", clock)
-        clock = self._enter("buttons", "trying the buttons")
-        buttons = self._given() or useful_buttons(core, play_states(core, start.state))
-        self._spend("buttons", clock)
+        return start, self._buttons(start)
+
+    def _buttons(self, start: Start) -> Buttons:
+        """Find out which buttons matter, and tell what play begins with: so far, then in all."""
+        buttons = self._given()
+        self.emit(("origin", self._origin(start, buttons)))
+        if buttons is None:
+            clock = self._enter("buttons", "trying the buttons")
+            buttons = useful_buttons(self.core, play_states(self.core, start.state))
+            self._spend("buttons", clock)
+            self.emit(("origin", self._origin(start, buttons)))
+        return buttons
+
+    def _origin(self, start: Start, buttons: Buttons | None) -> Origin:
+        core, settings = self.core, self.settings
         assert core.content is not None
-        origin = Origin(
+        return Origin(
             core.content.sha1,
             core.spec.name,
             core.info.version,
@@ -176,16 +190,14 @@ class _Hunt:
             settings.seed,
             settings.frames,
             tuple(start.presses),
-            tuple(tuple(action) for action in buttons.action_set),
-            tuple(buttons.fire),
+            tuple(tuple(action) for action in buttons.action_set) if buttons else (),
+            tuple(buttons.fire) if buttons else (),
             start.state,
             core.content.name,
             core.content.system,
             core.info.fps,
             self._memory(start.state),
         )
-        self.emit(("origin", origin))
-        return start, buttons
 
     def _memory(self, state: bytes) -> bytes:
         self.core.load(state)
@@ -208,6 +220,8 @@ class _Hunt:
         core.run(1)  # some cores cannot restore before
         log = parse_start(origin.start_buttons)
         start = Start(log, list(origin.start_buttons), origin.state, 0, len(log), "recorded")
+        if not origin.action_set:  # it was stopped before they were found
+            return start, self._buttons(start)
         actions = [list(action) for action in origin.action_set]
         pressed = sorted({name for action in actions for name in action})
         return start, Buttons(actions, pressed, list(origin.fire), [], [])
@@ -257,6 +271,7 @@ class _Hunt:
                 names=names,
                 every=0 if recording is None else recording.every,
             )
+            self.frames += more.frames
             known_play = recording
             if recording is not None and names:  # room for it: what never moved goes
                 moved = (recording.changes() > 0) | (more.changes() > 0)
@@ -270,8 +285,10 @@ class _Hunt:
             if not proved:
                 most = FEW_TRIED if scored else TRIED
                 share = partial(self._report, LIVES)
-                lives = find_lives(prober, (), share, tried, most)
-                proved = lives is not None and lives.grade == "proved"
+                later = find_lives(prober, (), share, tried, most)
+                proved = later is not None and later.grade == "proved"
+                if proved or lives is None or lives.tally is None:
+                    lives = later
             if scored and not proved and known_play is not None:
                 recording = known_play  # what was played for lives alone was in vain
                 prober.recording = recording.ending(ends)

@@ -51,7 +51,8 @@ class Session:
         game: What is played, or None.
         logs: uint16 [frames] for each episode: what was pressed; the last one goes on.
         search: Snapshots, filters, types.
-        times: When each snapshot was taken.
+        times: The moment that each snapshot shows.
+        taken: Where play stood when it was taken.
         marks: Name → what a person settled on.
         over: The rule of game over, or nothing.
     """
@@ -66,10 +67,11 @@ class Session:
             self.logs = [log[:length] for log, length in rows]
         self.search = Narrowing(origin.spans)
         self.times: tuple[Moment, ...] = ()
+        self.taken: tuple[Moment, ...] = ()
         self.marks: dict[str, Variable] = {}
         self.over = ""
         self._now: Ran | None = None
-        self._past: list[tuple[Narrowing, tuple[Moment, ...]]] = []
+        self._past: list[tuple[Narrowing, tuple[Moment, ...], tuple[Moment, ...]]] = []
         if tape is not None:
             self._restore(tape.extra)
 
@@ -96,7 +98,7 @@ class Session:
         except SearchFailed as error:
             on_event(("warning", f"{error.found}; play begins at power-on"))
             sandbox.call(power_on, arguments, on_event=hear)
-        return cls(heard[0], game)
+        return cls(heard[-1], game)
 
     @classmethod
     def open(cls, path: Path, game: Game | None = None) -> Session:
@@ -200,7 +202,8 @@ class Session:
         presses, memory = tuple(format_start(pressed)), ran.ram.tobytes()
         self.origin = replace(self.origin, start_buttons=presses, state=ran.state, memory=memory)
         self.logs, self.recording = [self.logs[0][:0]], None
-        self.search, self.times, self._past = Narrowing(self.origin.spans), (), []
+        self.search, self.times, self.taken = Narrowing(self.origin.spans), (), ()
+        self._past = []
 
     def _at_end(self) -> Ran:
         ran = self._now or self._call(run, self.origin.state, self.logs[-1])
@@ -233,7 +236,13 @@ class Session:
     def snap(self, at: Moment | None = None) -> None:
         """Take a snapshot of a moment."""
         row = self.bytes_at(at)
-        self._change(self.search.snap(row), (*self.times, at or self.now))
+        self._change(self.search.snap(row))
+        self.times, self.taken = (*self.times, at or self.now), (*self.taken, self.now)
+
+    @property
+    def went_on(self) -> bool:
+        """Whether there is no snapshot yet, or play has gone on since the last was taken."""
+        return not self.taken or self.taken[-1] != self.now
 
     def filter(self, one: Filter) -> None:
         """Add a filter."""
@@ -250,13 +259,13 @@ class Session:
     def undo(self) -> bool:
         """Take back the last snapshot, filter, type or clearing; tell whether there was one."""
         if self._past:
-            self.search, self.times = self._past.pop()
+            self.search, self.times, self.taken = self._past.pop()
             return True
         return False
 
-    def _change(self, search: Narrowing, times: tuple[Moment, ...] | None = None) -> None:
-        self._past.append((self.search, self.times))
-        self.search, self.times = search, self.times if times is None else times
+    def _change(self, search: Narrowing) -> None:
+        self._past.append((self.search, self.times, self.taken))
+        self.search = search
 
     def seen(self, variable: Variable) -> list[int]:
         """Return a variable's value in each snapshot."""
@@ -306,6 +315,8 @@ class Session:
         if "marks" not in extra:
             return
         self.times = tuple(Moment(*when) for when in extra["snapshots"].tolist())
+        # What cannot be played on stands still: a filter then compares the snapshots there are.
+        self.taken = self.times if self.game is not None else (self.now,) * len(self.times)
         for row in extra["snapshot_ram"]:
             self.search = self.search.snap(row)
         if len(extra["types"]):

@@ -36,6 +36,11 @@ class Field:
     codes: tuple[int, ...] = ()
 
     @property
+    def offsets(self) -> list[int]:
+        """The bytes that are written."""
+        return [self.offset]
+
+    @property
     def top(self) -> int:
         """The largest number that it is used to hold."""
         return min(9, self.mask >> self.shift, len(self.codes) - 1 if self.codes else 9)
@@ -59,6 +64,10 @@ class Field:
         """Return ``byte`` with another number in it."""
         bits = self.codes[number] if self.codes else number
         return byte & ~self.mask & 0xFF | bits << self.shift & self.mask
+
+    def written(self, before: Sequence[int], number: int) -> list[int]:
+        """Return the bytes at ``offsets`` with another number in them."""
+        return [self.write(int(before[0]), number)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ struct rk_lanes {
 
 /* lane.c */
 void rk_lane_work(rk_lanes *lanes, struct lane *lane);
+bool rk_rests(const rk_lanes *lanes, const struct lane *lane, int32_t action);
 /* log.c */
 int rk_log_room(struct lane *lane, int64_t frames);
 /* observe.c */

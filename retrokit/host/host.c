@@ -67,8 +67,6 @@ void rk_catch_signals(void) {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) sigaction(fatal[i], &action, NULL);
 }
 
-static void audio_sample(int16_t left, int16_t right) { (void)left, (void)right; }
-static size_t audio_batch(const int16_t *data, size_t frames) { return (void)data, frames; }
 static void input_poll(void) {}
 
 static int16_t input_state(unsigned port, unsigned device, unsigned index, unsigned id) {
@@ -102,8 +100,8 @@ static void start(rk_host *host) {
     rk_enter(host, CALL_INIT);
     host->retro.init();
     host->retro.set_video_refresh(rk_video_refresh);
-    host->retro.set_audio_sample(audio_sample);
-    host->retro.set_audio_sample_batch(audio_batch);
+    host->retro.set_audio_sample(rk_audio_sample);
+    host->retro.set_audio_sample_batch(rk_audio_batch);
     host->retro.set_input_poll(input_poll);
     host->retro.set_input_state(input_state);
     struct system_info system = {0};
@@ -202,6 +200,7 @@ void rk_close(rk_host *host) {
     rk_current = NULL;
     rk_free_environment(host);
     free(host->content), free(host->picture), free(host->scratch), free(host->previous), free(host->state);
+    free(host->sound.samples);
     free(host);
 }
 

@@ -89,6 +89,11 @@ int rk_run(rk_host *host, uint32_t frames, const uint16_t *buttons, uint32_t por
 int rk_frame_size(rk_host *host, uint32_t *width, uint32_t *height);
 int rk_frame(rk_host *host, uint8_t *out, uint32_t width, uint32_t height, int channels);
 
+/* Keep the sound of frames that run from now on, 16-bit stereo, or no longer. rk_sound hands out what
+ * was kept and forgets it; without a place for it, tells how many samples (of both ears) there are. */
+void rk_hear(rk_host *host, int on);
+int64_t rk_sound(rk_host *host, int16_t *out);
+
 /* Run one button log and keep what was seen. `buttons` [frames]; `kept` [n_kept] offsets into the
  * selected regions, their bytes go to `ram` [frames][n_kept]; pictures (upright RGB565) every
  * `every` frames (0: never) go to `pictures` [frames / every][height][width]. Null pointers switch

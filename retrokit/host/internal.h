@@ -44,6 +44,8 @@ struct live {
     uint32_t looks, tried;
 };
 
+struct sound { int16_t *samples; size_t bytes, count; bool on; };
+
 struct rk_host {
     void *image;
     struct {
@@ -103,6 +105,7 @@ struct rk_host {
     uint8_t *state;              /* for the savestate used as memory */
     size_t state_size;
     struct live live;
+    struct sound sound;
 };
 
 extern __thread rk_host *rk_current;
@@ -120,6 +123,9 @@ void *rk_private_image(const char *so, const char *temp_dir);
 /* environment.c */
 bool rk_environment(unsigned command, void *data);
 void rk_free_environment(rk_host *host);
+/* sound.c */
+void rk_audio_sample(int16_t left, int16_t right);
+size_t rk_audio_batch(const int16_t *data, size_t frames);
 /* video.c */
 void rk_video_refresh(const void *data, unsigned width, unsigned height, size_t pitch);
 uint64_t rk_picture_hash(rk_host *host);

@@ -49,11 +49,21 @@ static void read_values(rk_lanes *lanes, struct lane *lane, int64_t *values) {
 
 static bool has_picture(const rk_host *host) { return host->width && !host->stale; }
 
+/* A paddle that no savestate holds is driven home first, and the start restored again. */
+static int enter(rk_lanes *lanes, struct lane *lane, const struct start *start) {
+    const rk_plan *plan = &lanes->plan;
+    for (uint32_t f = 0; f < plan->n_home; f++) {
+        if (!f && rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+        rk_press(lane->host, plan->home[f]);
+        rk_step(lane->host, false);
+    }
+    return rk_restore(lane->host, start->state, start->size);
+}
+
 /* Restore, and wait for `waits` frames; then until there is a picture, where one is wanted. */
 static int restore(rk_lanes *lanes, struct lane *lane, int number, uint32_t waits, bool *over) {
-    const struct start *start = &lanes->starts[number];
     int64_t ruled[lanes->plan.program.n_variables];
-    if (rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+    if (enter(lanes, lane, &lanes->starts[number]) <= 0) return 0;
     memset(lane->held, 0, sizeof *lane->held * (size_t)lanes->plan.program.n_held);
     lane->result = (rk_result){0};
     *over = false;
@@ -201,6 +211,10 @@ static int replay(rk_lanes *lanes, struct lane *lane, const rk_log *log) {
     return 1;
 }
 
+bool rk_rests(const rk_lanes *lanes, const struct lane *lane, int32_t action) {
+    return action == RK_REST && lane->reset_due && !lanes->plan.autoreset;
+}
+
 static int work(rk_lanes *lanes, struct lane *lane) {
     const int i = lane->row, mode = lanes->plan.autoreset;
     rk_result *row = &lanes->batch.results[i];
@@ -212,6 +226,7 @@ static int work(rk_lanes *lanes, struct lane *lane) {
         if (lanes->asked[i] == 3) inherit(lanes, lane);
         else if (!reset(lanes, lane, lanes->asked[i] == 2, lanes->chosen[i])) return 0;
     } else if (lane->reset_due) {
+        if (rk_rests(lanes, lane, lanes->actions[i])) return 1;
         if (mode != 1) return rk_fail("the episode has ended");
         if (!reset(lanes, lane, false, -1)) return 0;
     } else {

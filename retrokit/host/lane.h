@@ -72,6 +72,8 @@ typedef struct {
     const uint8_t *progress;      /* [variables] those that count as progress */
     int32_t score;                /* the variable of the raw reward */
     int32_t autoreset;            /* 0 disabled, 1 in the next step, 2 in the same step */
+    const uint16_t *home;         /* [n_home] pressed before a start, and then it is restored again */
+    uint32_t n_home;
     int32_t in_place;             /* what the savestate says of memory is read where the core has it */
 } rk_plan;
 
@@ -123,6 +125,8 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
 void rk_lanes_free(rk_lanes *lanes);
 /* Savestates to start from, copied; `sizes` [count], the bytes of all in one piece. */
 int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *sizes, int count);
+
+#define RK_REST -1 /* the action that leaves a lane as it is whose episode ended: autoreset disabled */
 
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one

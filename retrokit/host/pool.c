@@ -196,6 +196,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
 int rk_lanes_step(rk_lanes *lanes, const int32_t *actions) {
     rk_pool_finish(lanes->pool); /* what nobody waited for, as after Ctrl-C */
     for (int i = 0; i < lanes->count; i++) {
+        if (rk_rests(lanes, &lanes->lanes[i], actions[i])) continue;
         if (actions[i] < 0 || (uint32_t)actions[i] >= lanes->plan.n_actions)
             return rk_fail("action %d", actions[i]);
         if (!lanes->plan.autoreset && lanes->lanes[i].reset_due)

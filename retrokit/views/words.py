@@ -59,6 +59,7 @@ GRADES = {
 }
 
 
+NO_LIVES = "Nothing in RAM fell like a number of lives."
 UNKNOWN = Verdict("none", "not known", ["The search ended before it came to this."])
 
 
@@ -115,6 +116,28 @@ def doubts(candidate: Mapping[str, Any]) -> list[str]:
         out.append(f"the screen agrees with RAM at {screen['film']} moments")
     if screen and not screen.get("whole", True):
         out.append("digits to the right of it change too: its last places are missing")
+    if note := evidence.get("note"):
+        out.append(str(note))
+    if not out and screen["cells"] < 4:
+        out.append("it is short, and so few rises of a short number prove nothing")
+    return out
+
+
+def failures(answer: Answer) -> list[str]:
+    """Return why there is no proved score, no start, or no proved lives, a sentence or two each."""
+    if "seconds" not in answer:
+        return []
+    out = []
+    listed = answer["candidates"] or answer["nearest"]
+    if not answer["candidates"]:
+        out.append(f"No score: {obstacle(answer)}")
+    if listed and (said := doubts(listed[0])):
+        out.append(f"0x{listed[0]['score_addrs'][0]:x} is not proved: {'; '.join(said)}.")
+    known = answer.get("lives")
+    if known is None:
+        out.append(f"No lives: {NO_LIVES}")
+    elif known["grade"] == "unproved" and (why := known["evidence"].get("why")):
+        out.append(f"Lives at 0x{answer['lives_addr']:x} are not proved: {why}.")
     return out
 
 
@@ -179,6 +202,10 @@ def score(answer: Answer) -> Verdict:
         )
     if screen:
         said.append(f"At {screen['film']} moments the screen shows what RAM holds.")
+    if copies := evidence.get("copies"):
+        each = ", ".join(copy.split(":")[0] for copy in copies)
+        are = "is a copy" if len(copies) == 1 else "are copies"
+        said.append(f"{each} {are} that the game makes anew: writing there changes nothing.")
     return Verdict(best["grade"], " ".join(f"0x{addr:x}" for addr in best["score_addrs"]), said)
 
 
@@ -187,11 +214,15 @@ def lives(answer: Answer) -> Verdict:
     if "seconds" not in answer:
         return UNKNOWN
     if (known := answer.get("lives")) is None:
-        return Verdict("none", "not found", ["Nothing in RAM fell like a number of lives."])
+        return Verdict("none", "not found", [NO_LIVES])
     bits = "" if known["mask"] == 0xFF else f", bits 0x{known['mask']:02x}"
     said = [f"1 byte of {known['region']}{bits}; {known['start']} at the start."]
+    if terms := known.get("terms"):
+        parts = " ".join(dict.fromkeys(f"0x{addr:x}" for term in terms for addr in term["addrs"]))
+        said.append(f"The game makes it anew from what stands at {parts}: there it was written.")
     if known["grade"] == "unproved":
-        said.append("It falls like lives, but writing it did not end the game. Not in the file.")
+        why = known["evidence"].get("why", "writing it did not end the game")
+        said.append(f"It falls like lives, but {why}. Not in the file.")
     elif "poked" in (evidence := known["evidence"]):
         said.append(
             f"Written {evidence['poked']} before a recorded loss, that loss ended the game: inputs "

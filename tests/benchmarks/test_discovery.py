@@ -73,6 +73,17 @@ def test_the_sums_tell_right_from_wrong() -> None:
     assert starts.endswith("['f']")
 
 
+def test_a_game_for_two_needs_both_counters() -> None:
+    one = row("a", "complete", "proved", players=["mine", "theirs"])
+    two = row("b", "complete", "proved", players=["mine", "theirs"], why=["No lives: none fell."])
+    one["candidates"][0]["of"] = two["candidates"][0]["of"] = "mine"
+    other = {"verdict": "complete", "grade": "proved", "evidence": {}, "of": "theirs"}
+    two["candidates"].append(other)
+    assert summary([one, two])[-1].endswith("both proved in 1 of 2; else {'a': ['mine']}")
+    said = "; counters proved: ['mine', 'theirs'] of ['mine', 'theirs']; No lives: none fell. |"
+    assert line(two).endswith(said)
+
+
 def test_rows_are_lines_of_a_table() -> None:
     good = line(row("a", "complete", "proved", lives={"right": True, "grade": "proved"}))
     assert good == "| a | yes | complete, proved | right, proved | 2.0 | score 1.0 |  |"
@@ -88,7 +99,7 @@ def test_rows_are_lines_of_a_table() -> None:
         ("wrong", "likely", {}, "but another number came first (likely)"),
         ("partial", "proved", {}, "but digits are missing (proved)"),
         ("wrong", "likely", {"known": False}, "no number in this memory is its score"),
-        ("none", "none", {"candidates": [], "sieve": {"added": 0}}, "was found (bytes: 0 added)"),
+        ("none", "none", {"candidates": []}, "but no number on the screen was found"),
     ],
 )
 def test_a_failure_says_why(verdict: str, grade: str, more: dict[str, Any], said: str) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from retrokit.discovery.candidates import Candidate, behaviour
+from retrokit.discovery.lives import Lives
 from retrokit.values import Variable
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from judging import same, scored, verdict  # noqa: E402
+from judging import lives_right, same, scored, verdict  # noqa: E402
 from truths import Truth, truths, written  # noqa: E402
 
 ANSWER: Any = None
@@ -43,7 +45,7 @@ def played(numbers: Any = STEPS, size: int = 32) -> np.ndarray:
 def judged(variable: Variable, ram: np.ndarray | None = None, known: Truth | None = None) -> str:
     offsets = tuple(addr for part in variable.parts for addr in part.addrs)
     found = Candidate(variable, offsets, behaviour(np.zeros((1, 2), np.int64), 0), "proved")
-    return verdict(found, known or truth(), played() if ram is None else ram, ANSWER)
+    return verdict(found, known or truth(), played() if ram is None else ram, ANSWER)[0]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,41 @@ def test_a_score_that_never_moved_is_judged_by_what_is_written() -> None:
     assert judged(SCORE, still) == "complete"
     assert judged(Variable((1, 0), "bcd"), still) == "partial"
     assert judged(Variable((10, 9, 8), "bcd"), still) == "wrong"
+
+
+def test_each_of_two_players_has_a_number() -> None:
+    known = truth(Variable((0,), "bcd"))
+    theirs = truth(Variable((20,), "uint"))
+    known.decode["theirs"], known.places["theirs"] = theirs.decode["score"], [(20, "bin", 0)]
+    found = [
+        Candidate(variable, variable.addrs, behaviour(np.zeros((1, 2), np.int64), 0))
+        for variable in (Variable((0,), "bcd"), Variable((20,), "uint"), Variable((2,), "bcd"))
+    ]
+    told = [verdict(one, known, played(), ANSWER) for one in found]
+    assert told == [("complete", "score"), ("complete", "theirs"), ("wrong", "")]
+
+
+@pytest.mark.parametrize(
+    ("offset", "mask", "right"),
+    [
+        (5, 0xFF, True),  # the byte
+        (5, 0x07, True),  # its bits
+        (5, 0x01, False),  # some of them
+        (6, 0xFF, True),  # the same series, one less
+        (7, 0xFF, False),
+        (40, 0xFF, False),  # outside what was kept
+    ],
+)
+def test_lives_are_the_same_bits_or_the_same_series(offset: int, mask: int, right: bool) -> None:
+    ram = np.zeros((9, 32), np.uint8)
+    ram[:, 5] = [3, 3, 2, 2, 2, 1, 1, 1, 0]
+    ram[:, 6], ram[:, 7] = ram[:, 5] + 1, 3
+    known = Truth("a", Path("a.bin"), "own", lives=5, lives_mask=0x07)
+    known.lives_of = lambda ram: ram[..., 5].astype(np.int64)
+    lives = Lives(offset, mask, 0, False, 3, 0, False, "proved")
+    answer: Any = SimpleNamespace(lives=lives)
+    assert lives_right(known, ram, answer) == right
+    assert not lives_right(Truth("a", Path("a.bin"), "own"), ram, answer)
 
 
 def test_places_without_a_decoder_are_compared_alone() -> None:
@@ -135,6 +172,7 @@ def test_a_recording_tells_whether_the_true_score_moved(numbers: Any, wanted: bo
 
 def test_our_own_games_are_known() -> None:
     own = {game.name: game for game in truths() if game.group == "own"}
-    assert set(own) == {"burrow", "skydrop", "burrow2", "burrow3", "burrow4"}
+    variants = {"burrow2", "burrow3", "burrow4", "skydrop2", "skydrop3"}
+    assert set(own) == {"burrow", "skydrop"} | variants
     for game in own.values():
         assert game.scored and game.lives is not None and game.path.is_file()

@@ -292,6 +292,20 @@ def test_what_makes_no_sense_with_a_recording(
     assert code == 2 and said in err and len(err.splitlines()) == 1
 
 
+def test_a_filter_compares_the_snapshots_that_were_taken(saved: Path, talk: Talk) -> None:
+    """Not the end of the recording, where nobody took one; a time names its snapshot."""
+    session = Session.open(saved / "s.npz")
+    session.clear()
+    taken = len(session.times)
+    lines = ["snap @1s", "snap @6s", "rose", "clear", "fell @1s", "same @2s"]
+    code, out, _ = talk(session, *lines)
+    assert code == 0 and len(session.times) == taken + 3  # of 2 s there was none
+    assert f"(rose #{taken + 2})" in out
+    assert [str(one) for one in session.search.filters] == [
+        f"fell #{taken + 1}", f"same #{taken + 3}"
+    ]  # fmt: skip
+
+
 def test_hints_over_a_recording(saved: Path, talk: Talk) -> None:
     file = str(saved / "s.npz")
     hints = ["--hint", "score=60@5s", "--hint", "score=180@600f", "--hint", "lives=3@0s"]

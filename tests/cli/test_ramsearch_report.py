@@ -123,3 +123,32 @@ def test_ctrl_c_leaves_a_report(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     text = Path("page.html").read_text("utf-8")
     assert "The search was interrupted. No start was found yet" in text
     assert text.count("from power-on") > 3
+
+
+def test_ctrl_c_keeps_the_start_that_was_given(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_search(monkeypatch, is_interrupted)
+    _, _, err = run("--start", "WAIT:9 START:4")
+    assert "No start was found" not in err and "--start 'WAIT:9 START:4'" in err
+
+
+def test_another_ctrl_c_ends_the_pictures(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_search(monkeypatch, is_interrupted)
+    monkeypatch.setattr(sys.modules["retrokit.cli.ramsearch_report"], "film", is_interrupted)
+    code, out, err = run("--report", "page.html")
+    assert (code, out) == (130, "") and "Traceback" not in err
+    text = Path("page.html").read_text("utf-8")
+    assert "No pictures: another Ctrl-C ended them." in text and "<img" not in text
+
+
+def takes_long(emit: Callable[[Any], None], *_: Any) -> None:
+    while True:
+        emit(("stage", "taking pictures", 0.1))
+
+
+def test_after_ctrl_c_pictures_may_not_take_long(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_search(monkeypatch, is_interrupted)
+    module = sys.modules["retrokit.cli.ramsearch_report"]
+    monkeypatch.setattr(module, "film", takes_long)
+    monkeypatch.setattr(module, "BRIEF_S", 0.2)
+    assert run("--report", "page.html")[0] == 130
+    assert "pictures that take more than" in Path("page.html").read_text("utf-8")

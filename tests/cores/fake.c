@@ -46,7 +46,7 @@ WEAK void retro_set_environment(environment_t callback) {
     declare();
 }
 WEAK void retro_set_video_refresh(video_refresh_t callback) { video = callback; }
-WEAK void retro_set_audio_sample(void *callback) { (void)callback; }
+WEAK void retro_set_audio_sample(audio_sample_t callback) { (void)callback; }
 WEAK void retro_set_audio_sample_batch(audio_batch_t callback) { (void)callback; }
 WEAK void retro_set_input_poll(input_poll_t callback) { poll = callback; }
 WEAK void retro_set_input_state(input_state_t callback) { input = callback; }

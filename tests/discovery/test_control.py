@@ -140,7 +140,7 @@ def test_each_look_of_a_replay_is_measured(arena_state: tuple[Core, bytes]) -> N
     core.load(state)
     before = measure_control(core)
     log = np.zeros(300, np.uint16)
-    seen = list(controls(core, state, log, [5, 240], (MODE, DYING), before))
+    seen = list(controls(core, state, log, [5, 240], ([MODE], [DYING]), before))
     assert seen == [(1, 0), (0, 0)]
     (variety_, steers), *_ = controls(core, state, log, [5], None)
     assert variety_ >= PLAY_LATER and steers == 1

@@ -140,7 +140,8 @@ def test_a_person_sees_them(capsys: pytest.CaptureFixture[str]) -> None:
     minutes = Variable((0x61,), "bcd", scale=60)
     timer = Fact("timer", Variable((0x60,), "bcd", terms=(minutes,)), "proved")
     print_answer(
-        answer(fact("player_x", 20, "likely", "MAP_1"), timer, fact("energy", 3, "unproved"))
+        answer(fact("player_x", 20, "likely", "MAP_1"), timer, fact("energy", 3, "unproved")),
+        content(),
     )
     lines = capsys.readouterr().out.splitlines()
     assert "player_x    MAP_1 0x14, likely" in lines

@@ -276,13 +276,13 @@ def test_weights_give_order_and_encoding(
 
 def test_random_pokes_differ_from_what_was_there(arena: Arena) -> None:
     """A joint poke must change the number, or agreement would mean nothing."""
-    from retrokit.discovery.prove import _random_bytes
+    from retrokit.discovery.prove import random_bytes
 
     rng = np.random.default_rng(0)
     for encoding, width, base in (("bcd", 3, 0), ("digits", 4, 0x30), ("uint", 2, 0)):
         variable = Variable(tuple(range(width)), encoding, base=base)
         before = np.full(width, base, np.uint8)
-        poke = np.array(_random_bytes(variable, before, rng), np.uint8)
+        poke = np.array(random_bytes(variable, before, rng), np.uint8)
         memory = {"SYSTEM_RAM": poke}
         assert variable.valid(memory)
         assert variable.decode(memory) != variable.decode({"SYSTEM_RAM": before})

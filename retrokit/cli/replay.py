@@ -1,0 +1,143 @@
+"""``retrokit replay``: does a movie still end in the same RAM? And the same as a ``.bk2``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import bk2, sandbox
+from ..errors import UserError
+from ..load import open_game
+from ..movie import SUFFIX, Movie
+from . import output
+
+LOOKS = 100  # at how far a replay has come
+
+
+def replay(
+    movie: Annotated[Path, typer.Argument(help="A .movie of ours, or a .bk2 of stable-retro's.")],
+    content: Annotated[
+        Path | None, typer.Argument(help="The ROM, zip or dat; found by its hash when not given.")
+    ] = None,
+    rom_dir: Annotated[
+        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
+    ] = None,
+    core: Annotated[
+        str | None, typer.Option(help="A core's name or library file, not the recorded one.")
+    ] = None,
+    integration: Annotated[
+        str | None, typer.Option(help="What a .bk2 is of: a file, or the name of one that ships.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write it as a .bk2 or a .movie.")] = None,
+    json: output.JsonOption = False,
+) -> int:
+    """Replay a movie in a sandbox, frame by frame, and prove the RAM at its end.
+
+    Returns:
+        0 when it ends in the same RAM.
+    """
+    suffixes = bk2.SUFFIX, SUFFIX
+    if out is not None and out.suffix.lower() not in suffixes:
+        raise UserError(f"--out {out}", "a name that ends in " + " ".join(suffixes))
+    where = content, tuple(rom_dir or ()), core
+    recorded = _load(movie, integration, *where)
+    facts: dict[str, Any] = {
+        "movie": movie,
+        "game": recorded.game,
+        "core": f"{recorded.core} {recorded.core_version}",
+        "frames": recorded.frames,
+        "ram_sha1": recorded.ram_sha1,
+        "facts": recorded.facts,
+    }
+    with output.progress(f"replaying {recorded.game}", recorded.frames) as advance:
+        told = sandbox.call(_proved, (recorded, *where), on_event=advance)
+    for line in told.pop("differences"):
+        output.note(f"retrokit: warning: {line}")
+    facts |= told
+    if out is not None:
+        facts["out"] = _written(recorded, out, *where)
+    if json:
+        output.print_json(facts)
+    else:
+        _print(facts)
+    return 0
+
+
+def _load(
+    path: Path,
+    integration: str | None,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    core: str | None,
+) -> Movie:
+    if path.suffix.lower() != bk2.SUFFIX:
+        if integration is not None:
+            raise UserError("--integration with a .movie", "it with a .bk2: a .movie names its own")
+        return Movie.load(path)
+    if integration is None:
+        raise UserError(f"{path}, which names no ROM", "--integration, the game that it is of")
+    game = open_game(integration, content, rom_dirs, core)
+    movie = sandbox.run(_read, path, game)
+    if not movie.savestate and game.content.system in bk2.LOST:
+        output.note(
+            f"retrokit: warning: {path} begins at power-on, and stable-retro drops presses of "
+            f"{bk2.LOST[game.content.system]}: the game may never start"
+        )
+    return movie
+
+
+def _read(emit: sandbox.Emit, path: Path, game: Any) -> Movie:
+    return bk2.read(path, game)
+
+
+def _proved(
+    emit: sandbox.Emit,
+    movie: Movie,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    core: str | None,
+) -> dict[str, Any]:
+    with movie.open(content, rom_dirs, core) as opened:
+        for number in movie.play(opened, max(1, movie.frames // LOOKS)):
+            emit(number)
+        fps = opened.info.fps or 60.0
+        return {"seconds": movie.frames / fps, "differences": movie.differences(opened)}
+
+
+def _exported(
+    emit: sandbox.Emit,
+    movie: Movie,
+    path: Path,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    core: str | None,
+) -> bool:
+    return bk2.write(movie, path, partial(movie.open, content, rom_dirs, core))
+
+
+def _written(
+    movie: Movie,
+    out: Path,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    core: str | None,
+) -> str:
+    """Write what was asked for; return what it is."""
+    if out.suffix.lower() == SUFFIX:
+        movie.save(out)
+        return str(out)
+    powered = sandbox.run(_exported, movie, out, content, rom_dirs, core)
+    return f"{out}, from {'power-on' if powered else 'a savestate'}"
+
+
+def _print(facts: dict[str, Any]) -> None:
+    told = {"score", "steps", "seed", "frame_skip"} & set(facts["facts"])
+    more = "".join(f", {name.replace('_', ' ')} {facts['facts'][name]}" for name in sorted(told))
+    print(f"{facts['game']} on {facts['core']}{more}")
+    print(f"{facts['frames']:,} frames, {facts['seconds']:.1f} s, end in the same RAM")
+    if "out" in facts:
+        print(facts["out"])

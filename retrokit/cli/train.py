@@ -1,0 +1,237 @@
+"""``retrokit train``: an agent learns a game; Ctrl-C keeps everything, ``--resume`` goes on."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .. import learning
+from ..checkpoint import KEEP
+from ..errors import UserError
+from ..integration import Integration
+from ..learning.players import game_of
+from ..load import Game, find_integration, open_game
+from ..run import ROOT, Run
+from . import output
+
+if TYPE_CHECKING:
+    from ..learning import Progress, TrainConfig
+
+PLAIN_SECONDS = 15.0  # between two lines where no panel can be drawn
+
+
+def train(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="With --resume: a run's folder, or its game.  [the newest run]"),
+    ] = None,
+    integration: Annotated[
+        str | None, typer.Option(help="The integration's file, or the name of one that ships.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps of all environments.")] = None,
+    envs: Annotated[int | None, typer.Option(min=1, help="Environments.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything drawn.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="auto, cpu, cuda: where the network is.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE, any setting; repeatable.")
+    ] = None,
+    content: Annotated[
+        Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
+    ] = None,
+    core: Annotated[
+        str | None, typer.Option(help="A core's name or library file, not the integration's.")
+    ] = None,
+    rom_dir: Annotated[
+        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Where runs lie.")] = ROOT,
+    keep: Annotated[int, typer.Option(min=1, help="Checkpoints that stay.")] = KEEP,
+    json: output.JsonOption = False,
+) -> int:
+    """Train with PPO until the steps are done or Ctrl-C; both write a checkpoint."""
+    given = {"total_steps": steps, "num_envs": envs, "seed": seed, "device": device}
+    changes = [f"{name}={value}" for name, value in given.items() if value is not None]
+    changes += settings or ()
+    rom_dirs = rom_dir or ()
+    if resume:
+        if integration or content or core:
+            raise UserError("a run to go on with, and another game", "one of the two")
+        going = Run.find(run, runs) if run else Run.newest(runs)
+        config, game, state = _taken_up(going, changes, rom_dirs)
+    else:
+        if run is not None or integration is None:
+            raise UserError("no game to train on", "--integration FILE|NAME, or --resume [RUN]")
+        path = find_integration(integration)
+        game = open_game(Integration.load(path), content, rom_dirs, core)
+        config = learning.TrainConfig(
+            integration,
+            str(content.resolve()) if content else "",
+            core or "",
+            env=learning.suited(game.integration),
+        ).changed(changes)
+        state = None
+        going, config, ways = learning.new_run(runs, config, game, path.read_text("utf-8"))
+        _tell(going, game, config, ways)
+    with going, _asked_to_stop() as stop, _panel(going.name) as watch:
+        begun, last = time.monotonic(), None
+
+        def told(progress: Progress) -> None:
+            nonlocal last
+            last = progress
+            watch(progress)
+
+        finished = learning.train(
+            going, config, game, state=state, keep=keep, watch=told, stop=stop
+        )
+    seconds = round(time.monotonic() - begun, 1)
+    if not finished:
+        raise KeyboardInterrupt(f"Go on with: retrokit train --resume {going.path}")
+    if json:
+        output.print_json({"run": going.path, "seconds": seconds, **_facts(last)})
+    else:
+        print(f"{going.path}: {config.total_steps:,} steps; {line(last) if last else 'no more'}")
+    return 0
+
+
+def _taken_up(
+    run: Run, changes: list[str], rom_dirs: Sequence[Path]
+) -> tuple[TrainConfig, Game, Any]:
+    """Take a run's lock, and return its settings, its game and what to go on from."""
+    run.lock()
+    try:
+        config, state = learning.resumed(run, changes)
+        game = game_of(run, rom_dirs=rom_dirs)
+    except BaseException:
+        run.close()
+        raise
+    output.note(f"{run.path}: going on at step {state['step']:,} of {config.total_steps:,}")
+    return config, game, state
+
+
+def _tell(run: Run, game: Game, config: TrainConfig, ways: Sequence[Any]) -> None:
+    """Say what is about to be done, and what was measured."""
+    output.note(f"{run.path}: {game.integration.game}, {config.total_steps:,} steps")
+    for way in ways:
+        shards = f"{way.shards} shards" if way.shards > 1 else "1 shard"
+        threads = f"{way.threads} threads each" if way.threads > 1 else "1 thread each"
+        output.note(f"  {shards}, {threads}, {way.precision}: {way.rate:,.0f} samples/s")
+    if ways:
+        output.note(f"  taken: {config.shards} × {config.threads}, {config.precision}")
+
+
+def _facts(progress: Progress | None) -> dict[str, Any]:
+    if progress is None:
+        return {}
+    return {
+        "steps": progress.step,
+        "games": progress.games,
+        "return": progress.score,
+        "length": progress.survival,
+        "points_per_step": progress.points_per_step,
+        "steps_per_second": progress.steps_per_second,
+    }
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a question's answer; the second interrupts as ever."""
+    asked = False
+
+    def handle(*_: Any) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        output.note("Ctrl-C: finishing this update, then writing a checkpoint …")
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def line(progress: Progress) -> str:
+    """Return where a run stands, in one line."""
+    if math.isnan(progress.score):
+        played = "no game has ended yet"
+    else:
+        played = (
+            f"return {progress.score:,.0f}, survival {progress.survival:,.0f} steps,"
+            f" {progress.points_per_step:.3g} points a step"
+        )
+    return f"{played}; {progress.steps_per_second:,.0f} steps/s"
+
+
+def span(seconds: float) -> str:
+    """Return a time as people say it: 42 s, 12 min, 3 h 20 min."""
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@contextmanager
+def _panel(name: str) -> Iterator[Callable[[Progress], None]]:
+    """Show where a run stands: one live panel, or a line every now and then."""
+    if output.is_plain(sys.stderr):
+        said = -math.inf
+
+        def say(progress: Progress) -> None:
+            nonlocal said
+            now = time.monotonic()
+            if now - said >= PLAIN_SECONDS or progress.step >= progress.total_steps:
+                said = now
+                share = f"{progress.step:,} of {progress.total_steps:,}"
+                left = f"{span(progress.seconds_left)} left"
+                output.note(f"{share}: {line(progress)}, {left}")
+
+        yield say
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    with Live(console=console, auto_refresh=False) as live:
+        yield lambda progress: live.update(_drawn(name, progress), refresh=True)
+
+
+def _drawn(name: str, progress: Progress) -> Any:
+    from rich.columns import Columns
+    from rich.panel import Panel
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    rows = (
+        ("return", "–" if math.isnan(progress.score) else f"{progress.score:,.1f}"),
+        ("survival", f"{progress.survival:,.0f} steps"),
+        ("points a step", f"{progress.points_per_step:.3g}"),
+        ("games", f"{progress.games:,}"),
+        ("speed", f"{progress.steps_per_second:,.0f} steps/s"),
+        ("left", span(progress.seconds_left)),
+    )
+    deeper = [(key.replace("_", " "), f"{value:.3g}") for key, value in progress.metrics.items()]
+    tables = []
+    for part in (rows, deeper):
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        table.add_column(justify="right")
+        for row in part:
+            table.add_row(*row)
+        tables.append(table)
+    whole = Table.grid(expand=False)
+    whole.add_row(ProgressBar(progress.total_steps, progress.step, width=48))
+    whole.add_row(Columns(tables, padding=(1, 4)))
+    title = f"{name}  step {progress.step:,} of {progress.total_steps:,}"
+    return Panel(whole, title=title, expand=False)

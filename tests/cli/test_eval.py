@@ -1,0 +1,233 @@
+"""``retrokit eval`` as it is typed: tables, JSON, CSV, copies named, nothing played twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from retrokit.checkpoint import read_checkpoint
+from retrokit.cli import main
+from retrokit.cli.eval_table import listed
+from retrokit.learning import players
+from retrokit.movie import Movie
+from retrokit.policy import Decision, choose
+from retrokit.run import Run
+
+ROM = b"a game"
+FILE = f"""\
+game: three
+system: arcade
+core: three
+rom_sha1: {hashlib.sha1(ROM).hexdigest()}
+score_addrs: [6, 7]
+score_encoding: uint
+lives_addr: 5
+start_buttons: [WAIT:2, START:1]
+action_set: [[], [B], [A]]
+terminated: lives == 0
+"""
+ENV = {"observation": "ram", "ram": [4, 5, 6, 7, 9], "stack": 1, "skip": 2}
+
+
+class Leaning:
+    """Presses B with a chance."""
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def act(self, observations, draws):
+        count = len(observations)
+        likely = np.tile(np.float32([1 - self.chance, self.chance, 0]), (count, 1))
+        return Decision(choose(likely, draws), np.zeros(count, np.float32), likely)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, fake_core):
+    """A run with two checkpoints: the first seldom presses B, the second often."""
+    (tmp_path / "three_libretro.so").symlink_to(fake_core("three", LENGTH=60).path)
+    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "three.bin").write_bytes(ROM)
+    (tmp_path / "three.yaml").write_text(FILE)
+    config = {"env": ENV, "total_steps": 200, "content": str(tmp_path / "three.bin")}
+    with Run.create(tmp_path / "runs", "three", config, FILE, {}) as made:
+        made.write_checkpoint(100, b"0.2", {"return": 1.0})
+        made.write_checkpoint(200, b"0.7", {"return": 2.0})
+    monkeypatch.setattr(
+        players, "_load", lambda path: Leaning(float(read_checkpoint(path)[1].decode()))
+    )
+    return made
+
+
+def words(line: str) -> list[str]:
+    return line.split()
+
+
+def test_the_newest_run_next_to_random_play(run, capsys):
+    assert main(["eval", "--median"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert f"evaluating the newest run, {run.name}\n" in err and "100%" in err
+    assert lines[0] == run.name
+    names = ["random", "step 100 greedy", "step 100 sampled", "step 200 greedy", "step 200 sampled"]
+    for name, line in zip(names, lines[2:7], strict=True):
+        assert line.startswith(name)
+    assert words(lines[2])[1:3] == ["15", "15"]
+    assert words(lines[3])[3:5] == ["15", "1"] and " none " in lines[3]
+    assert "step 100 greedy: 15 episodes, 1 distinct: all are one and the same" in out
+    (line,) = [line for line in lines if line.startswith("step 200 sampled with step 100 sampled")]
+    assert "100%" in line and line.endswith("better")
+    (line,) = [line for line in lines if line.startswith("step 200 greedy with step 100 greedy")]
+    assert "none" in line and line.endswith("cannot be told apart (copies)")
+    assert f"seeds 10000 to 10014: {', '.join(names)}" in out
+    median = next(line for line in lines if line.startswith("step 200 sampled  1"))
+    movie = Movie.load(run.path / "movies" / words(median)[-1].split("/")[-1])
+    assert movie.facts["play"] == "sampled" and movie.facts["seed"] == int(words(median)[3])
+
+
+def test_json_says_all_of_it(run, capsys):
+    checkpoint = str(run.checkpoints()[1])
+    args = [checkpoint, "--play", "sampled", "--episodes", "5", "--seed", "3", "--json"]
+    assert main(["eval", *args]) == 0
+    found = json.loads(capsys.readouterr().out)
+    random, trained = found["players"]
+    assert trained["seeds"] == random["seeds"] == [3, 4, 5, 6, 7]
+    assert random["player"] == "random" and random["step"] is None
+    assert trained["step"] == 200 and trained["play"] == "sampled"
+    assert trained["mean"] == np.mean(trained["returns"]) and len(trained["steps"]) == 5
+    assert trained["interval"][0] <= trained["iqm"] <= trained["interval"][1]
+    assert trained["median_episode"]["return"] == trained["median"]
+    assert trained["ended_by"] == {"game over": 5} and trained["copies"] == []
+    (compared,) = found["comparisons"]
+    assert compared["verdict"] == "better" and compared["chance"] < 0.05
+
+
+def test_csv_has_a_row_for_each_episode(run, capsys, tmp_path):
+    assert main(["eval", "three", "--episodes", "3", "--csv"]) == 0
+    (tmp_path / "a.csv").write_text(capsys.readouterr().out)
+    frame = pd.read_csv(tmp_path / "a.csv")
+    assert len(frame) == 3 * 5 and frame["player"].nunique() == 5
+    assert {"seed", "return", "steps", "points_per_step", "ended_by", "trace"} <= set(frame)
+
+
+def test_nothing_is_played_twice_unless_asked(run, capsys, monkeypatch):
+    assert main(["eval", "--episodes", "4"]) == 0
+    before = capsys.readouterr().out
+
+    def refuse(path):
+        raise AssertionError("played again")
+
+    monkeypatch.setattr(players, "_load", refuse)
+    assert main(["eval", "--episodes", "4"]) == 0
+    assert capsys.readouterr().out == before
+    assert main(["eval", "--episodes", "4", "--again"]) == 1
+    assert "played again" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_is_finished(run, capsys, monkeypatch):
+    load = players._load
+
+    def tired(path):
+        if path.name == run.checkpoints()[1].name:
+            raise KeyboardInterrupt
+        return load(path)
+
+    monkeypatch.setattr(players, "_load", tired)
+    assert main(["eval", "--episodes", "3"]) == 130
+    out, err = capsys.readouterr()
+    assert "step 100 sampled" in out and "step 200" not in out
+    assert "interrupted. finished episodes are kept: the same command goes on" in err
+    monkeypatch.setattr(players, "_load", load)
+    assert main(["eval", "--episodes", "3", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["players"]) == 5
+    assert len(run.metrics.frame("evaluations")) == 15
+
+
+def test_one_episode_says_that_it_is_one(run, capsys):
+    assert main(["eval", "--episodes", "1", "--play", "sampled"]) == 0
+    out = capsys.readouterr().out
+    assert "step 100 sampled: one episode is no result" in out
+    assert "cannot be told apart (one episode)" in out and "seeds 10000: random" in out
+
+
+def test_random_play_needs_neither_run_nor_torch(run, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    args = ["--integration", "three.yaml", "--rom-dir", ".", "--episodes", "3"]
+    assert main(["eval", *args]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].startswith("random") and "compared" not in out
+
+
+def test_a_damaged_checkpoint_is_left_out_and_named(run, capsys):
+    first, second = run.checkpoints()
+    second.write_bytes(second.read_bytes()[:-1] + b"!")
+    assert main(["eval", "--episodes", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert "step 100 greedy" in out and "step 200" not in out
+    assert "step 200 greedy is left out: " in err and "its checksum is wrong" in err
+    second.write_bytes(b"")
+    assert main(["eval", str(second)]) == 2
+    assert "is no checkpoint, or it is damaged" in capsys.readouterr().err
+
+
+def test_two_runs_are_compared(run, capsys, tmp_path):
+    with Run.create(tmp_path / "runs", "three", run.config, FILE, {}) as other:
+        other.write_checkpoint(200, b"0.6", {})
+    args = [run.name, other.name, "--play", "sampled", "--episodes", "6"]
+    assert main(["eval", *args]) == 0
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if f"with {run.name} step 200 sampled" in line]
+    assert line.startswith("step 200 sampled")
+
+
+def test_a_checkpoint_alone_has_its_settings_in_it(run, capsys, monkeypatch, tmp_path):
+    """Sent by somebody else: the integration is found by its name, or named."""
+    monkeypatch.setattr("retrokit.cli.eval.settings_of", lambda one: run.config)
+    path = tmp_path / "sent.ckpt"
+    path.write_bytes(run.checkpoints()[1].read_bytes())
+    args = [str(path), "--integration", "three.yaml", "--episodes", "2", "--play", "sampled"]
+    assert main(["eval", *args]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("random") and lines[2].startswith("step 200 sampled")
+    assert run.metrics.frame("evaluations").empty
+
+
+def test_without_torch_a_checkpoint_is_one_line(run, capsys, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("RETROKIT_CORES", str(run.path.parents[2]))
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in ("trained", "networks"):
+        monkeypatch.delitem(sys.modules, f"retrokit.learning.{name}", raising=False)
+    assert main(["eval", str(run.path), "--episodes", "1"]) == 2
+    err = capsys.readouterr().err
+    assert "torch" in err and "pip install" in err and "Traceback" not in err
+
+
+def test_seeds_are_listed_in_few_words():
+    assert listed([9, 3, 4, 5, 7, 12, 13]) == "3 to 5, 7, 9, 12 to 13"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nobody"], "no run is called 'nobody'"),
+        (["--json", "--csv"], "--csv with --json"),
+        (["three", "--integration", "three.yaml"], "--integration with a run"),
+        (["none.ckpt"], "there is no checkpoint none.ckpt"),
+    ],
+)
+def test_a_mistake_is_one_line(run, capsys, args, words):
+    assert main(["eval", *args]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_no_run_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["eval"]) == 2
+    err = capsys.readouterr().err
+    assert err == "retrokit: error: no run in runs. Begin one with `retrokit train`.\n"
