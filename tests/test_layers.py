@@ -65,7 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     "env_state": ENV | {"lane_log", "sealed", "workers"},
     "env": CORE | {"integration", "load", "batch", "options", "lanes"},
     "gym": {"systems"},
-    "vector": ENV | {"env_state", "movie", "plan", "workers"},
+    "vector": ENV | {"batch", "env_state", "movie", "plan", "workers"},
     "movie": ENV | {"lane_log", "plan", "sealed", "workers"},
     "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,

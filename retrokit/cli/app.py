@@ -43,6 +43,10 @@ COMMANDS = {
     "replay": Command(
         "replay", "replay", "Replay a movie, and prove that it ends in the same RAM."
     ),
+    "progression": Command(
+        "progression", "progression", "Film checkpoints side by side, a median game of each."
+    ),
+    "watch": Command("watch", "watch", "Watch an agent or random play, or play yourself."),
     "verify": Command("verify", "verify", "Prove by playing that an integration holds."),
     "train": Command("train", "train", "Train an agent; go on with --resume."),
 }

@@ -113,7 +113,7 @@ class _Lane:
         self.seed, self.rests = seed, rests and seed is None
         self.actions: list[int] = []
         self.rewards: list[float] = []
-        self.random = np.random.default_rng([_DRAWS, seed or 0])
+        self.random = draws_of(seed or 0)
 
     def draw(self) -> float:
         return self.random.random()
@@ -135,6 +135,11 @@ class _Lane:
             ended_by=str(infos["ended_by"][row]),
             trace=trace.hexdigest()[:16],
         )
+
+
+def draws_of(seed: int) -> np.random.Generator:
+    """Return what a sampled policy draws from in the episode of a seed, a number a step."""
+    return np.random.default_rng([_DRAWS, seed])
 
 
 def decide(policy: Policy, observations: Any, draws: NDArray[np.float64] | None) -> Decision:

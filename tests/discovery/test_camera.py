@@ -156,9 +156,8 @@ def test_without_an_episode_the_game_itself_is_shown(
     started: bool,
 ) -> None:
     origin = filmed().tape.origin if started else None
-    nothing = np.zeros((0, 0), np.uint16)
     game = fake_content(), fake_core("arena_bcd")
-    album = film(print, *game, origin, np.zeros(0, np.int32), nothing, None)
+    album = film(print, *game, origin, np.zeros(0, np.int32), [], [], None)
     assert not album.recorded and album.traces == ()
     assert len(album.stills) == STILLS
     assert album.styles == ("from the start on" if started else "from power-on",)
