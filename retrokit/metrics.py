@@ -164,7 +164,7 @@ class Metrics:
             reason = getattr(error, "strerror", None) or error
             raise RetrokitError(
                 f"cannot {doing} {path or self.path} ({reason})",
-                remedy="What was written before is kept.",
+                remedy="What was written before is kept." if doing == "write" else "",
             ) from None
 
 

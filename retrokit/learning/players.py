@@ -59,7 +59,13 @@ def players_of(checkpoint: Checkpoint, plays: Sequence[Play] = PLAYS) -> list[Pl
 def _load(path: Path) -> Policy:
     from . import load_policy
 
-    return load_policy(path)
+    policy = load_policy(path)
+    import torch
+
+    # Its threads spin while the cores play: on a busy machine that costs more than all the rest.
+    # With one the floats are also those of a machine with any number of CPUs.
+    torch.set_num_threads(1)
+    return policy
 
 
 def checkpoints_of(run: Run) -> list[Checkpoint]:
