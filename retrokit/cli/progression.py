@@ -160,7 +160,6 @@ def _played(
         output.progress(f"{total:,} episodes of {game.integration.game}", total) as advance,
     ):
         for number, player in enumerate(players):
-
             name, before = player.name, number * episodes
 
             def report(played: int, steps: int, name: str = name, before: int = before) -> None:
