@@ -168,7 +168,7 @@ def _played(movie: Movie, core: Core) -> str:
     movie.begin(core)
     for masks in movie.buttons.tolist():
         core.run(1, masks, see=False)
-    return ram_hash(core.read())
+    return ram_hash(core)
 
 
 # -- write -------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def _tried(
             core.load(state)
         for masks in rows.tolist():
             core.run(1, masks, see=False)
-        found = ram_hash(core.read())
+        found = ram_hash(core)
     if found == movie.ram_sha1:
         return None
     how = "from a savestate" if state else "from power-on"

@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import savestate
-from .batch import RESULT, Batch, Layout
+from .batch import RESULT, Batch, Copy, Layout
 from .core import SAVESTATE, STATE_REGION, Core, CoreInfo, Region
 from .errors import CoreError, CoreStateError, UserError
 from .host.binding import ffi, last_error, lib, pointer, text
+from .integration import Integration
 from .lane_log import LaneLog, raw_logs
 from .load import Game
 from .options import EnvOptions
-from .plan import Autoreset, Plan
+from .paddle import HOME, forgets_paddle
+from .plan import NO_BUTTONS, SYSTEM_RAM, Autoreset, Plan
 
 ENDED = ("", "game over", "frames", "stall", "life", "crash")
 """What ended an episode, by the number in ``results["ended"]``."""
@@ -57,6 +59,8 @@ class Lanes:
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         starts: The savestates that episodes start from.
         seeds: uint64 [lanes]: what each lane was told to draw by last.
+        home: uint16 [frames], what is pressed before a start where the core keeps a paddle outside
+            its savestates; empty otherwise.
         restarts: int64 [lanes]: how often the core was started anew; here a core that dies takes
             the process along.
 
@@ -79,6 +83,9 @@ class Lanes:
     ) -> None:
         self._raw: Any = None
         self._cores: list[Core] = []
+        self._copies: tuple[Copy | None, Copy | None] = None, None
+        self._raw_copy = ffi.new("rk_copy *")
+        self.home = NO_BUTTONS
         self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
         if count < 1 or (threads is not None and threads < 1):
             raise UserError(f"{count} environments on {threads} threads", "at least one of each")
@@ -89,7 +96,7 @@ class Lanes:
             states, regions, size = self._boot(options)
             in_place = "in_place" in game.found.spec.quirks
             facts = game.integration, options, regions, size
-            self._plan = Plan(*facts, autoreset, show, in_place)
+            self._plan = Plan(*facts, autoreset, show, in_place, self.home)
             self.names = self._plan.names
             self.batch = batch(self._plan.layout, count)
             self._open(states, min(count, threads or cpus()))
@@ -111,6 +118,8 @@ class Lanes:
         else:
             core.record(integration.start_frames())
         states = _states(core, options.starts)
+        if any(forgets_paddle(core, state) for state in states):
+            self.home = HOME
         core.run(1)
         regions = {region.name: region for region in core.regions()}
         regions[SAVESTATE] = replace(STATE_REGION, size=core.info.savestate_size)
@@ -203,13 +212,26 @@ class Lanes:
             ffi.from_buffer("int32_t[]", starts),
         )
 
-    def send(self, actions: NDArray[np.int32]) -> None:
-        """Hand out actions, int32 [lanes]; `wait` must follow. Threads begin at once.
+    def send(self, actions: NDArray[np.int32], copy: Copy | None = None) -> None:
+        """Hand out actions; `wait` must follow. Threads begin at once.
+
+        Args:
+            actions: int32 [lanes].
+            copy: Is written, too, until `wait` returns.
 
         Raises:
             CoreStateError: An action is not in the action set, or an episode has ended.
         """
-        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions)) <= 0:
+        self._copies = self._copies[-1], copy  # threads may be at work on the one before
+        raw = ffi.NULL
+        if copy:
+            raw = self._raw_copy
+            raw.pixels = pointer("uint8_t[]", copy.seen.get("picture"))
+            raw.ram = pointer("uint8_t[]", copy.seen.get("ram"))
+            raw.earned = ffi.from_buffer("double[]", copy.earned)
+            raw.numbers = ffi.from_buffer("int64_t[]", copy.numbers)
+            raw.flags = ffi.from_buffer("uint8_t[]", copy.flags)
+        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions), raw) <= 0:
             raise CoreStateError(last_error())
 
     def wait(self) -> None:
@@ -223,9 +245,15 @@ class Lanes:
 
     def finish(self) -> tuple[int, str] | None:
         """Take part in the work until it is finished; return a lane that failed, and why."""
-        if failed := lib.rk_lanes_wait(self._handle()):
+        failed = lib.rk_lanes_wait(self._handle())
+        self._copies = None, None
+        if failed:
             return failed - 1, text(lib.rk_lane_error(self._raw, failed - 1))
         return None
+
+    def ended(self) -> bool:
+        """Whether an episode ended in the last step."""
+        return bool(lib.rk_lanes_ended(self._handle()))
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last, upright, uint8 [height, width, 3]; a copy.
@@ -251,8 +279,8 @@ class Lanes:
         return LaneLog.of(raw)
 
     def ram(self, lane: int = 0) -> NDArray[np.uint8]:
-        """Return a lane's memory as it is now, see `Core.read`."""
-        return self._cores[lane].read()
+        """Return a lane's memory as it is now, as `proving` has it."""
+        return proving(self._cores[lane], in_savestate(self.game.integration))
 
     def replay(self, logs: Sequence[LaneLog]) -> None:
         """Play a game again in each lane, with the draws and actions of its log.
@@ -291,6 +319,26 @@ class Lanes:
     def __del__(self) -> None:
         if hasattr(self, "_cores"):
             self.close()
+
+
+def proving(core: Core, kept: Sequence[int]) -> NDArray[np.uint8]:
+    """Return the memory that shows whether two runs are one: what no core leaves uninitialised.
+
+    Args:
+        core: The core.
+        kept: Of one without SYSTEM_RAM, the bytes of its savestate that count; a copy.
+    """
+    ram = core.read()
+    main = [span for span in core.spans if span.region == SYSTEM_RAM]
+    if main:
+        return ram[main[0].start : main[0].start + main[0].size]
+    return ram[list(kept)] if kept else ram
+
+
+def in_savestate(integration: Integration) -> list[int]:
+    """Return the offsets into the savestate that an integration's variables lie at."""
+    parts = (part for variable in integration.variables.values() for part in variable.parts)
+    return sorted({addr for part in parts if part.region == SAVESTATE for addr in part.addrs})
 
 
 def asked_for(

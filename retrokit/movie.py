@@ -22,17 +22,17 @@ from .content import Content, describe_mismatch, identify
 from .core import Core
 from .errors import ContentError, ReplayDiffers
 from .files import reading, whole_file
-from .lane_log import LaneLog
+from .lanes import Lanes, in_savestate, proving
 from .load import Game, content_of
-from .options import EnvOptions
+from .plan import NO_BUTTONS
 from .sealed import seal, unseal
 from .systems import find_core
+from .workers import Workers
 
 MAGIC = b"RKMOVIE1"
 SUFFIX = ".movie"
 WANTED = "a file that retrokit recorded"
 PLAIN = ("game", "system", "content", "core", "core_version", "core_sha1", "restored", "wait")
-NO_BUTTONS: NDArray[np.uint16] = np.zeros(0, np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,15 @@ class Movie:
         core_version: What the core says of itself.
         core_sha1: SHA-1 of the core's library file.
         buttons: uint16 [frames, ports], RetroPad masks from the start on.
-        ram_sha1: SHA-1 of ``Core.read()`` after the last frame.
+        ram_sha1: SHA-1 of `proving` memory after the last frame.
         start: uint16 [frames], what is pressed from power-on to the start.
         restored: At the start the core saves and restores itself, as an environment does; a core
             that goes on may play differently.
         wait: Frames with nothing pressed that follow, and then the same once more.
         savestate: From ``Core.save``, in place of start and wait; empty: none.
+        home: uint16 [frames], pressed at the start, which is then restored once more: for a core
+            that keeps a paddle outside its savestates.
+        kept: Of a core without SYSTEM_RAM, the offsets into its savestate that the proof is of.
         facts: What else there is to know: ``score``, ``steps``, ``seed``, … Plain JSON.
     """
 
@@ -68,6 +71,8 @@ class Movie:
     restored: bool = False
     wait: int = 0
     savestate: bytes = b""
+    home: NDArray[np.uint16] = field(default_factory=NO_BUTTONS.copy)
+    kept: Sequence[int] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,34 +81,25 @@ class Movie:
         return len(self.buttons)
 
     @classmethod
-    def recorded(
-        cls,
-        game: Game,
-        options: EnvOptions,
-        version: str,
-        log: LaneLog,
-        ram: NDArray[np.uint8],
-        facts: Mapping[str, Any],
-    ) -> Self:
-        """Return the movie of an environment's game.
+    def recorded(cls, lanes: Lanes | Workers, row: int, facts: Mapping[str, Any]) -> Self:
+        """Return the movie of a lane's game, up to now.
 
         Args:
-            game: What was played.
-            options: How.
-            version: The core's.
-            log: What was pressed.
-            ram: ``Core.read()`` after that.
+            lanes: At rest.
+            row: The lane.
             facts: What else to keep.
         """
-        start = options.starts[log.start]
-        powered: dict[str, Any] = {
-            "start": game.integration.start_frames(), "restored": True, "wait": start
-        }  # fmt: skip
+        log, game = lanes.log(row), lanes.game
+        start = lanes.options.starts[log.start]
+        powered: dict[str, Any] = {"start": game.integration.start_frames(), "wait": start}
         return cls(
             buttons=log.buttons[:, None],
-            ram_sha1=ram_hash(ram),
+            ram_sha1=_sum(lanes.ram(row)),
+            restored=True,
+            home=lanes.home,
+            kept=in_savestate(game.integration),
             facts=facts,
-            **identity(game, version),
+            **identity(game, lanes.info.version),
             **({"savestate": start} if isinstance(start, bytes) else powered),
         )
 
@@ -195,19 +191,22 @@ class Movie:
         """
         if self.savestate:
             core.run(1, see=False)  # no core is asked to restore before it ran
-            core.load(self.savestate)
-            return self.savestate
-        core.record(self.start)
-        state = b""
+            core.load(state := self.savestate)
+        else:
+            core.record(self.start)
+            state = core.save() if self.restored else b""
         if self.restored:
-            core.load(state := core.save())
+            core.load(state)
         if self.wait:
             core.run(self.wait, see=False)
             core.load(state := core.save())
+        if len(self.home):
+            core.record(self.home)
+            core.load(state)
         return state
 
     def _prove(self, core: Core) -> None:
-        found = ram_hash(core.read())
+        found = ram_hash(core, self.kept)
         if found != self.ram_sha1:
             why = "; ".join(self.differences(core))
             raise ReplayDiffers(
@@ -225,10 +224,14 @@ class Movie:
             "content": list(self.content),
             "ram_sha1": self.ram_sha1,
             "shape": self.buttons.shape,
-            "start": len(self.start),
+            "sizes": [2 * len(self.start), 2 * len(self.home), self.buttons.nbytes],
+            "kept": list(self.kept),
             "facts": dict(self.facts),
         }
-        parts = self.start.tobytes(), self.buttons.tobytes(), self.savestate
+        parts = (
+            *(part.tobytes() for part in (self.start, self.home, self.buttons)),
+            self.savestate,
+        )
         return seal(MAGIC, facts, zlib.compress(b"".join(parts), 9))
 
     @classmethod
@@ -239,13 +242,15 @@ class Movie:
             UserError: It is something else, of another version, or damaged.
         """
         facts, packed = unseal(MAGIC, data, name, "movie")
-        body, shape, begun = zlib.decompress(packed), facts.pop("shape"), facts.pop("start")
-        frames = 2 * shape[0] * shape[1]
-        start, buttons = body[: 2 * begun], body[2 * begun : 2 * begun + frames]
+        body, shape = zlib.decompress(packed), facts.pop("shape")
+        start, home, buttons, savestate = np.split(
+            np.frombuffer(body, np.uint8), np.cumsum(facts.pop("sizes"))
+        )
         return cls(
-            start=np.frombuffer(start, np.uint16),
-            buttons=np.frombuffer(buttons, np.uint16).reshape(shape),
-            savestate=body[2 * begun + frames :],
+            start=start.view(np.uint16),
+            home=home.view(np.uint16),
+            buttons=buttons.view(np.uint16).reshape(shape),
+            savestate=savestate.tobytes(),
             **facts,
         )
 
@@ -284,8 +289,12 @@ def identity(game: Game, version: str) -> dict[str, Any]:
     }
 
 
-def ram_hash(ram: NDArray[np.uint8]) -> str:
-    """Return the SHA-1 of RAM, 40 hexadecimal digits."""
+def ram_hash(core: Core, kept: Sequence[int] = ()) -> str:
+    """Return the SHA-1 of `proving` memory, 40 hexadecimal digits."""
+    return _sum(proving(core, kept))
+
+
+def _sum(ram: NDArray[np.uint8]) -> str:
     return hashlib.sha1(ram.tobytes(), usedforsecurity=False).hexdigest()
 
 

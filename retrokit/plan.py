@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .batch import Layout
 from .core import Region
 from .errors import UserError
@@ -17,6 +20,7 @@ from .program import Program
 Autoreset = Literal["disabled", "next step", "same step"]
 AUTORESET: tuple[Autoreset, ...] = ("disabled", "next step", "same step")
 SYSTEM_RAM = "SYSTEM_RAM"
+NO_BUTTONS: NDArray[np.uint16] = np.zeros(0, np.uint16)
 
 
 class Plan:
@@ -30,6 +34,7 @@ class Plan:
         autoreset: When a lane whose episode ended begins the next.
         show: Draw each step's last frame even where no picture is observed.
         in_place: Read memory that only the savestate tells of where the core has it.
+        home: uint16 [frames], what is pressed before a start, which is then restored once more.
 
     Attributes:
         raw: The ``rk_plan``.
@@ -49,6 +54,7 @@ class Plan:
         autoreset: Autoreset = "disabled",
         show: bool = False,
         in_place: bool = False,
+        home: NDArray[np.uint16] = NO_BUTTONS,
     ) -> None:
         self._kept: list[Any] = []
         program = Program(integration, {name: region.id for name, region in regions.items()})
@@ -72,6 +78,7 @@ class Plan:
                 for id, count, offsets in spans
             ],
         )
+        self.raw.home, self.raw.n_home = self._keep("uint16_t[]", home.tolist()), len(home)
         self.raw.weights = self._keep("double[]", [weights.get(name, 0.0) for name in names])
         moving = _known(options.progress, names, "progress")
         self.raw.progress = self._keep("uint8_t[]", [name in moving for name in names])

@@ -19,13 +19,13 @@ from .core import Core, Span
 from .discovery.bundle import Bundle, Experiment
 from .discovery.candidates import place
 from .discovery.control import Control, Kind, controls
-from .discovery.home import HOME
 from .discovery.kinds import ENDED, NEEDED
 from .discovery.poke import Moment, Prober
 from .discovery.record import Recording, states_along
 from .errors import UserError
 from .integration import Integration, parse_start
 from .load import Game
+from .paddle import HOME
 from .sandbox import Emit
 from .verify import Where
 from .verify_claims import Again, contradiction, drawn

@@ -72,6 +72,7 @@ class Facts:
 
     names: tuple[str, ...]
     info: CoreInfo
+    home: NDArray[np.uint16]
     starts: Sequence[bytes]
 
 
@@ -298,7 +299,7 @@ def _work(pipe: Connection, memory: int, desk_fd: int) -> None:
             batch=batch,
         )
     given = all(isinstance(start, bytes) for start in share.options.starts)
-    pipe.send(Facts(lanes.names, lanes.info, () if given else lanes.starts))
+    pipe.send(Facts(lanes.names, lanes.info, lanes.home, () if given else lanes.starts))
     mine = {name: array[share.rows] for name, array in shared.orders.items()}
     order, answer = (ffi.addressof(desk, bell) for bell in ("order", "answer"))
     heard = 0

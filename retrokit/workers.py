@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Batch
+from .batch import Batch, Copy
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lane_log import LaneLog
@@ -52,6 +52,7 @@ class Workers:
         batch: The arrays, written by `reset` and `wait`.
         names: The integration's variables, in the order of ``batch.arrays["values"]``.
         info: What the core says of itself.
+        home: What is pressed before a start, see `Lanes`.
         seeds: uint64 [lanes]: what each lane was told to draw by last.
         restarts: int64 [lanes]: how often the core was started anew.
 
@@ -80,12 +81,14 @@ class Workers:
         self.seeds, self.restarts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
         self.names: tuple[str, ...]
         self.info: CoreInfo
+        self.home: NDArray[np.uint16]
         self.batch: Batch
         self._shared: SharedBatch | None = None
         self._share = Share(
             game, options, slice(0), count, max(1, (threads or cpus()) // workers), autoreset, show
         )
         self._job: int | None = None
+        self._copy: Copy | None = None
         self._pid = os.getpid()
         self._memory = os.memfd_create("retrokit-batch", os.MFD_CLOEXEC)
         self._folder = tempfile.mkdtemp(prefix="retrokit-")
@@ -172,7 +175,7 @@ class Workers:
 
     def _arrive(self, worker: Worker) -> None:
         facts: Facts = worker.receive()
-        self.names, self.info = facts.names, facts.info
+        self.names, self.info, self.home = facts.names, facts.info, facts.home
         if facts.starts:
             self._start_from(facts.starts)
 
@@ -262,7 +265,7 @@ class Workers:
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
-    def send(self, actions: NDArray[np.int32]) -> None:
+    def send(self, actions: NDArray[np.int32], copy: Copy | None = None) -> None:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
@@ -273,6 +276,7 @@ class Workers:
             raise CoreStateError(f"action {actions[wrong][0]}")
         if (ended & (actions != REST)).any():
             raise CoreStateError("the episode has ended")
+        self._copy = copy
         self._hand_out(STEP, actions=actions)
 
     def _hand_out(self, job: int, **orders: NDArray[Any]) -> None:
@@ -292,12 +296,19 @@ class Workers:
         """
         self._finish()
         self._raise_failed()
+        copy, self._copy = self._copy, None
+        if copy:
+            copy.fill(self.batch)
 
     def _raise_failed(self) -> None:
         for worker in self._workers:
             if worker.failed:
                 lane, why = worker.failed
                 raise lane_failed(self.game, self.count, worker.rows.start + lane, why)
+
+    def ended(self) -> bool:
+        """Whether an episode ended in the last step."""
+        return bool(self.batch.arrays["results"]["ended"].any())
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""

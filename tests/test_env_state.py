@@ -16,15 +16,61 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_vector import PLAIN, RANDOM, VARIETY, same
 
+from retrokit.content import identify
+from retrokit.core import Core
 from retrokit.env_state import MAGIC
 from retrokit.errors import CoreError, UserError
+from retrokit.integration import Integration
 from retrokit.load import Game, find_integration, open_game
 from retrokit.sealed import seal, unseal
+from retrokit.systems import find_core, package_folder, shipped_integrations
+from retrokit.values import Variable
 from retrokit.vector import RetroVectorEnv
 
 Three = Callable[..., Game]
 MODES = ["NextStep", "SameStep", "Disabled"]
+REAL = [
+    "burrow",
+    "ms_pacman",
+    "breakout",
+    "nes/lunarlimit.nes",
+    "gb/wyrmhole.gb",
+    "gbc/rebound.gbc",
+    "genesis/miniplanets-rev04.bin",
+    "sms/datastorm.sms",
+    "snes/snes07-pong.sfc",
+]
+CORES = {"nes": "fceumm", "gb": "gambatte", "gbc": "gambatte", "snes": "snes9x"}
+START = "WAIT:240", "START:6", "WAIT:90", "B:6", "WAIT:60", "START:6", "WAIT:60"
 A = 2  # the action under which three_falls falls
+
+
+@pytest.fixture
+def real(request: pytest.FixtureRequest) -> Callable[[str], Game]:
+    """Return a game: one that ships, one of ale-py's, or a free one of the corpus by its path."""
+
+    def atari(name: str) -> Path:
+        folder = package_folder("ale-py", "*/roms/*.bin")
+        return folder / f"{name}.bin" if folder else pytest.skip("needs the extra 'atari'")
+
+    def find(file: str) -> Game:
+        system, _, name = file.rpartition("/")
+        try:
+            if file in shipped_integrations():
+                return open_game(find_integration(file))
+            path = request.getfixturevalue("shared") / "corpus" / file if system else atari(name)
+            core = CORES.get(system, "genesis_plus_gx") if system else "stella"
+            content, found = identify(path, system or "atari2600"), find_core(core)
+        except UserError as error:
+            pytest.skip(str(error))
+        actions = ((), ("B",), ("A",), ("LEFT",), ("RIGHT",))
+        facts = Integration(
+            name, content.system, core, {"rom": content.sha1}, {"score": Variable((10,))}, actions,
+            start_buttons=START,
+        )  # fmt: skip
+        return Game(facts, content, found)
+
+    return find
 
 
 def play(env: RetroVectorEnv, first: int, stop: int, most: int = 3) -> list[Any]:
@@ -108,23 +154,41 @@ def test_a_fresh_process_goes_on_byte_for_byte(three: Three, tmp_path: Path) -> 
     assert printed.strip() == hashlib.sha256(expected).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["burrow", "ms_pacman"])
-def test_real_cores_go_on_byte_for_byte(name: str) -> None:
-    try:
-        game = open_game(find_integration(name))
-    except UserError as error:
-        pytest.skip(str(error))
-    options: dict[str, Any] = {"noops": 30, "sticky": 0.25, "life_episodes": True}
+@pytest.mark.parametrize("file", REAL)
+def test_real_cores_go_on_byte_for_byte_and_their_movies_hold(
+    file: str, real: Callable[[str], Game]
+) -> None:
+    game = real(file)
+    options: dict[str, Any] = {"noops": 30, "sticky": 0.25, "max_frames": 400}
     env, other = (RetroVectorEnv(game, 2, **options) for _ in range(2))
+    most = len(game.integration.action_set)
     env.reset(seed=1)
-    play(env, 0, 150, len(game.integration.action_set))
-    state = env.state()
-    rest = play(env, 150, 250, len(game.integration.action_set))
+    play(env, 0, 70, most)
+    state, movie = env.state(), env.movie(1)
+    rest = play(env, 70, 140, most)  # past the end of the first game
     other.reset(seed=9)
-    play(other, 0, 10)
+    play(other, 0, 10, most)  # what it did before does not show
     other.restore(state)
-    assert equal(play(other, 150, 250, len(game.integration.action_set)), rest)
+    assert equal(play(other, 70, 140, most), rest)
     env.close(), other.close()
+    with Core.open(game.found, game.content) as core:
+        movie.prove(core)
+
+
+@pytest.mark.parametrize("file", ["breakout", "enduro"])
+def test_no_game_hangs_on_the_one_before(file: str, real: Callable[[str], Game]) -> None:
+    """Stella keeps a paddle outside its savestates: it is driven home before each game."""
+    game, traces = real(file), []
+    for buttons in (3, 4):
+        env = RetroVectorEnv(game, 1, skip=1, observation="ram", ram_floats=False)
+        env.reset(seed=1)
+        for _ in range(80):
+            env.step(np.full(1, buttons))
+        env.reset(seed=2)
+        traces.append([env.step(np.full(1, number % 5))[0] for number in range(60)])
+        assert len(env.lanes.home) == (90 if file == "breakout" else 0)
+        env.close()
+    assert all((a == b).all() for a, b in zip(*traces, strict=True))
 
 
 def test_a_lane_that_lost_its_core_goes_on_too(falling: Callable[..., RetroVectorEnv]) -> None:

@@ -20,7 +20,7 @@ LIMIT = 400  # lines a file
 # Group (a module or a package of retrokit) → the groups it may import besides itself.
 DATA = {"errors", "files", "buttons", "values", "systems", "content"}
 CORE = DATA | {"savestate", "core", "sandbox"}
-ENV = CORE | {"integration", "load", "options", "lanes", "env"}
+ENV = CORE | {"integration", "load", "options", "paddle", "lanes", "env"}
 RUN = {"run", "checkpoint", "metrics"}
 PLAY = ENV | RUN | {"vector", "movie", "policy", "telemetry", "png", "album", "sound"}
 ALLOWED: dict[str, set[str]] = {
@@ -57,17 +57,19 @@ ALLOWED: dict[str, set[str]] = {
     "program": DATA | {"host", "conditions", "integration"},
     "plan": CORE | {"host", "integration", "batch", "options", "program"},
     "lane_log": {"host"},
-    "lanes": CORE | {"host", "load", "batch", "options", "plan", "lane_log"},
+    "paddle": {"buttons", "core"},
+    "lanes": CORE
+    | {"host", "integration", "load", "batch", "options", "paddle", "plan", "lane_log"},
     "worker": CORE | {"host", "load", "batch", "options", "plan", "lanes"},
     "workers": CORE | {"load", "batch", "options", "plan", "lane_log", "lanes", "worker"},
     "env_state": ENV | {"lane_log", "sealed", "workers"},
     "env": CORE | {"integration", "load", "batch", "options", "lanes"},
     "gym": {"systems"},
-    "vector": ENV | {"env_state", "movie", "plan", "workers"},
-    "movie": ENV | {"lane_log", "sealed"},
+    "vector": ENV | {"batch", "env_state", "movie", "plan", "workers"},
+    "movie": ENV | {"lane_log", "plan", "sealed", "workers"},
     "bk2": ENV | {"movie", "savestate"},
     "policy": ENV,
-    "metrics": {"errors", "files"},
+    "metrics": {"errors"},
     "checkpoint": {"errors", "files"},
     "run": {"errors", "files", "checkpoint", "metrics"},
     "telemetry": {"errors"},

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ..buttons import DIRECTIONS, MASKS
 from ..core import Core
-from .home import enter, forgets_paddle
+from ..paddle import forgets_paddle
+from .home import enter
 
 Kind = Literal["directions", "fire", "both"]
 

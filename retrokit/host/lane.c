@@ -49,11 +49,21 @@ static void read_values(rk_lanes *lanes, struct lane *lane, int64_t *values) {
 
 static bool has_picture(const rk_host *host) { return host->width && !host->stale; }
 
+/* A paddle that no savestate holds is driven home first, and the start restored again. */
+static int enter(rk_lanes *lanes, struct lane *lane, const struct start *start) {
+    const rk_plan *plan = &lanes->plan;
+    for (uint32_t f = 0; f < plan->n_home; f++) {
+        if (!f && rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+        rk_press(lane->host, plan->home[f]);
+        rk_step(lane->host, false);
+    }
+    return rk_restore(lane->host, start->state, start->size);
+}
+
 /* Restore, and wait for `waits` frames; then until there is a picture, where one is wanted. */
 static int restore(rk_lanes *lanes, struct lane *lane, int number, uint32_t waits, bool *over) {
-    const struct start *start = &lanes->starts[number];
     int64_t ruled[lanes->plan.program.n_variables];
-    if (rk_restore(lane->host, start->state, start->size) <= 0) return 0;
+    if (enter(lanes, lane, &lanes->starts[number]) <= 0) return 0;
     memset(lane->held, 0, sizeof *lane->held * (size_t)lanes->plan.program.n_held);
     lane->result = (rk_result){0};
     *over = false;
@@ -228,6 +238,20 @@ static int work(rk_lanes *lanes, struct lane *lane) {
     return 1;
 }
 
+/* Copy what the step told to where its caller wants it. */
+static void tell(rk_lanes *lanes, struct lane *lane) {
+    const rk_copy *copy = &lanes->copy;
+    const rk_result *row = &lanes->batch.results[lane->row];
+    const size_t n = (size_t)lanes->count, i = (size_t)lane->row;
+    rk_lane_copy(lanes, lane, copy->pixels, copy->ram);
+    if (!copy->numbers) return;
+    copy->earned[i] = row->reward, copy->earned[n + i] = row->raw_reward;
+    copy->flags[i] = row->terminated, copy->flags[n + i] = row->truncated;
+    copy->numbers[i] = row->frame;
+    for (size_t v = 0; v < (size_t)lanes->plan.program.n_variables; v++)
+        copy->numbers[(v + 1) * n + i] = lane->values[v];
+}
+
 void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
     lane->error[0] = 0;
     bool done = work(lanes, lane);
@@ -237,4 +261,5 @@ void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
     if (!done) snprintf(lane->error, sizeof lane->error, "%s", rk_error());
     const size_t variables = (size_t)lanes->plan.program.n_variables;
     memcpy(lanes->batch.values + (size_t)lane->row * variables, lane->values, variables * sizeof(int64_t));
+    tell(lanes, lane);
 }

@@ -197,7 +197,7 @@ class PPO:
         """Play ``config.rollout`` steps in every environment."""
         count = self.shards[-1].rows.stop
         if self.rollout is None:
-            seen = {name: part[0] for name, part in self.shards[0].parts().items()}
+            seen = {name: part[0] for name, part in self.shards[0].parts(self.network).items()}
             self.rollout = Rollout.empty(self.config.rollout, count, seen, self.device)
         rollout = self.rollout
         draws = self.random.random((self.config.rollout, count))
@@ -257,7 +257,7 @@ class PPO:
 
         def piece(number: int) -> tuple[Sequence[Tensor], Tensor]:
             at, normalised = pieces[number]
-            parts = {name: part[at] for name, part in data.parts.items()}
+            parts = {name: part.index_select(0, at) for name, part in data.parts.items()}
             rest = (data.actions[at], data.log_probs[at], data.values[at])
             batch = Batch(parts, *rest, normalised, data.returns[at])
             logits, values = self.network(parts, self.network.weights(self.dtype))

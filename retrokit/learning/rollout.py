@@ -27,7 +27,7 @@ from torch import Tensor
 
 from ..errors import UserError
 from ..policy import choose
-from .networks import Network, Weights, parts_of, split
+from .networks import Network, Weights
 
 
 class Episode(NamedTuple):
@@ -122,7 +122,6 @@ class Shard:
             raise UserError(f"autoreset mode {mode}", "NextStep or SameStep")
         self.env, self.device = env, device
         self.same_step = mode == AutoresetMode.SAME_STEP
-        self.kinds = list(parts_of(env.single_observation_space))
         self.rows = slice(first, first + env.num_envs)
         self.dead = np.zeros(env.num_envs, np.bool_)
         self.sums = np.zeros((env.num_envs, 2))  # rewards and steps, where no info counts games
@@ -137,13 +136,9 @@ class Shard:
         """Go on from observations that a reset, or the environments' ``restore``, returned."""
         self._seen = observations
 
-    def parts(self, observations: Any = None) -> dict[str, Tensor]:
-        """Return a batch of observations as the network takes it; None: those of now."""
-        seen = split(self._seen if observations is None else observations)
-        return {
-            kind: torch.as_tensor(part, device=self.device)
-            for kind, part in zip(self.kinds, seen, strict=True)
-        }
+    def parts(self, network: Network) -> dict[str, Tensor]:
+        """Return what is seen now, as the network takes it."""
+        return network.see(self._seen, self.device)
 
     @torch.inference_mode()
     def collect(
@@ -161,7 +156,7 @@ class Shard:
         rows = self.rows
         started, self.playing = time.perf_counter(), 0.0
         for now in range(len(into.actions)):
-            for kind, part in self.parts().items():
+            for kind, part in self.parts(network).items():
                 into.parts[kind][now, rows] = part
             seen = {kind: part[now, rows] for kind, part in into.parts.items()}
             logits, values = network(seen, weights)
@@ -186,7 +181,7 @@ class Shard:
             episodes += self._games(now, rewards, ended, infos)
             if not self.same_step:
                 self.dead = ended
-        self._link(into, len(into.actions) - 1, network(self.parts(), weights)[1])
+        self._link(into, len(into.actions) - 1, network(self.parts(network), weights)[1])
         self.thinking = time.perf_counter() - started - self.playing
         return episodes
 
@@ -216,7 +211,7 @@ class Shard:
             stacked: Any = {name: np.stack([one[name] for one in last]) for name in last[0]}
         else:
             stacked = np.stack(last)
-        values = network(self.parts(stacked), weights)[1]
+        values = network(network.see(stacked, self.device), weights)[1]
         into.next_values[now, rows + self.rows.start] = values
 
     def _games(

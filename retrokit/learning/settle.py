@@ -86,10 +86,12 @@ def _measured(
     network = Network.of(space, actions, config.width, config.seed)
     random = np.random.default_rng(0)
     samples = min(SAMPLES, config.batch)
-    parts = {
-        name: torch.from_numpy(random.integers(0, 255, (samples, *shape), np.uint8))
-        for name, shape in network.facts["shapes"].items()
-    }
+    given = [
+        random.integers(0, 255, (samples, *shape), np.uint8)
+        for shape in network.facts["shapes"].values()
+    ]
+    named = dict(zip(("picture", "ram"), given, strict=False)) if len(given) > 1 else given[0]
+    parts = network.see(named)
     floats = torch.zeros(samples)
     chosen = torch.zeros(samples, dtype=torch.int64)
 
@@ -98,7 +100,7 @@ def _measured(
 
         def piece(number: int) -> None:
             at = rows[number]
-            seen = {name: part[at] for name, part in parts.items()}
+            seen = {name: part.index_select(0, at) for name, part in parts.items()}
             weights = network.weights(DTYPES[precision])
             logits, values = network(seen, weights)
             batch = Batch(seen, chosen[at], floats[at], floats[at], floats[at], floats[at])

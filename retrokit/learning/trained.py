@@ -15,7 +15,7 @@ from ..checkpoint import Checkpoint, read_checkpoint
 from ..errors import UserError
 from ..policy import Decision, choose
 from .config import TrainConfig
-from .networks import Network, split
+from .networks import Network
 
 _WANTED = "a checkpoint of this version of retrokit"
 
@@ -47,7 +47,6 @@ class TrainedPolicy:
 
     def __init__(self, network: Network, config: TrainConfig) -> None:
         self.network, self.config = network, config
-        self.kinds = list(network.facts["shapes"])
         self.n_actions: int = network.facts["actions"]
         with torch.no_grad():
             self._weights = network.weights(torch.float32)
@@ -55,9 +54,7 @@ class TrainedPolicy:
     @torch.inference_mode()
     def act(self, observations: Any, draws: NDArray[np.float64] | None) -> Decision:
         """Choose an action for each row; float32 whatever the training's precision."""
-        parts = zip(self.kinds, split(observations), strict=True)
-        seen = {kind: torch.as_tensor(np.ascontiguousarray(part)) for kind, part in parts}
-        logits, values = self.network(seen, self._weights)
+        logits, values = self.network(self.network.see(observations), self._weights)
         probabilities = torch.softmax(logits, 1).numpy()
         return Decision(choose(probabilities, draws), values.numpy(), probabilities)
 

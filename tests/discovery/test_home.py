@@ -10,11 +10,12 @@ import pytest
 from retrokit.buttons import MASKS
 from retrokit.content import identify
 from retrokit.core import Core
-from retrokit.discovery.home import HOME, enter, find_home, forgets_paddle
+from retrokit.discovery.home import enter, find_home
 from retrokit.discovery.poke import Moment, Prober
 from retrokit.discovery.record import record
 from retrokit.errors import CoreNotFound
 from retrokit.integration import parse_start
+from retrokit.paddle import HOME, forgets_paddle
 from retrokit.systems import core_for, package_folder
 from retrokit.team import Team
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
 
 from retrokit.errors import UserError
-from retrokit.learning.networks import Network, parts_of, split
+from retrokit.learning.networks import Network, parts_of
 
 
 def box(shape: tuple[int, ...], dtype: type = np.uint8) -> spaces.Box:
@@ -17,17 +19,12 @@ def network(space: spaces.Space, width: int = 32) -> Network:
     return Network.of(space, spaces.Discrete(5), width, seed=3)
 
 
-def seen(space: spaces.Space, count: int) -> dict[str, torch.Tensor]:
+def sampled(space: spaces.Space, count: int) -> Any:
     space.seed(1)
     batch = [space.sample() for _ in range(count)]
     if isinstance(space, spaces.Dict):
-        stacked: object = {name: np.stack([one[name] for one in batch]) for name in space}
-    else:
-        stacked = np.stack(batch)
-    return {
-        kind: torch.as_tensor(part)
-        for kind, part in zip(parts_of(space), split(stacked), strict=True)
-    }
+        return {name: np.stack([one[name] for one in batch]) for name in space}
+    return np.stack(batch)
 
 
 SPACES = [
@@ -49,7 +46,7 @@ def test_every_kind_of_observation_gives_logits_and_values(
     space: spaces.Space, dtype: torch.dtype
 ) -> None:
     net = network(space)
-    logits, values = net(seen(space, 3), net.weights(dtype))
+    logits, values = net(net.see(sampled(space, 3)), net.weights(dtype))
     assert logits.shape == (3, 5) and values.shape == (3,)
     assert logits.dtype == values.dtype == torch.float32
     gradients = torch.autograd.grad(logits.square().sum() + values.sum(), list(net.parameters()))
@@ -61,14 +58,18 @@ def test_the_nature_network_has_the_size_of_the_paper() -> None:
     assert sum(part.numel() for part in net.parameters()) == 1_684_128 + 512 * 10 + 10
 
 
-def test_pictures_are_scaled_to_one() -> None:
-    space = box((4, 84, 84))
+@pytest.mark.parametrize("shape", [(4, 84, 84), (84, 87), (85, 60, 3), (2, 39, 41, 3)], ids=str)
+def test_squares_give_the_convolution_of_scaled_pictures(shape: tuple[int, ...]) -> None:
+    space = box(shape)
     net = network(space)
-    parts = seen(space, 2)
-    weight, bias = net.conv0.weight, net.conv0.bias
-    wanted = torch.conv2d(parts["picture"].float() / 255, weight, bias, stride=4)
-    scaled, same = net.weights(torch.float32)["conv0"]
-    found = torch.conv2d(parts["picture"].float(), scaled, same, stride=4)
+    seen = sampled(space, 2)
+    planes = torch.as_tensor(seen)
+    if shape[-1] == 3:
+        planes = planes.movedim(-1, -3)
+    planes = planes.reshape(2, -1, *planes.shape[-2:]).float() / 255
+    wanted = torch.conv2d(planes, net.conv0.weight, net.conv0.bias, stride=4)
+    squares = net.see(seen)["picture"].permute(0, 3, 1, 2).float()
+    found = torch.conv2d(squares, *net.weights(torch.float32)["conv0"])
     torch.testing.assert_close(found, wanted)
 
 
