@@ -244,9 +244,11 @@ class Session:
         """Whether there is no snapshot yet, or play has gone on since the last was taken."""
         return not self.taken or self.taken[-1] != self.now
 
-    def filter(self, one: Filter) -> None:
-        """Add a filter."""
+    def filter(self, one: Filter, *, own: bool = False) -> None:
+        """Add a filter; with ``own`` it goes with the snapshot just taken when it is taken back."""
         self._change(self.search.by(one))
+        if own:
+            self._past.pop()
 
     def through(self, lenses: Iterable[Lens]) -> None:
         """Look through other types."""
