@@ -17,9 +17,11 @@ from gymnasium.vector import AutoresetMode
 
 from ..buttons import to_names
 from ..core import Core
+from ..lanes import in_savestate
 from ..load import Game
 from ..movie import Movie, identity, ram_hash
 from ..options import EnvOptions
+from ..paddle import HOME, forgets_paddle
 from ..policy import Policy
 from ..sound import heard, listen
 from ..vector import RetroVectorEnv
@@ -71,6 +73,7 @@ class Stage:
         self.core: Core = game.open()
         self.core.record(game.integration.start_frames())
         self._first = self.core.save()
+        self.home = HOME if forgets_paddle(self.core, self._first) else HOME[:0]
         self.core.run(1)
         self.turn = turn_left(self.core, rotate)
         self.aspect = aspect_of(self.core, self.turn)
@@ -79,10 +82,14 @@ class Stage:
 
     def begin(self, start: bytes | int) -> None:
         """Go to a start: a savestate, or frames of waiting after the start sequence."""
-        self.core.load(start if isinstance(start, bytes) else self._first)
+        state = start if isinstance(start, bytes) else self._first
+        self.core.load(state)
         if isinstance(start, int) and start:
             self.core.run(start, see=False)
-            self.core.load(self.core.save())
+            self.core.load(state := self.core.save())
+        if len(self.home):  # as environments do
+            self.core.record(self.home)
+            self.core.load(state)
         heard(self.core)
 
     def run(self, buttons: int) -> Scene:
@@ -203,7 +210,9 @@ class Person:
             begun = {"start": game.integration.start_frames(), "restored": True, "wait": start}
         return Movie(
             buttons=np.array(self._log, np.uint16)[:, None],
-            ram_sha1=ram_hash(core),
+            ram_sha1=ram_hash(core, kept := in_savestate(game.integration)),
+            home=stage.home,
+            kept=kept,
             facts={"player": self.name},
             **identity(game, core.info.version),
             **begun,
