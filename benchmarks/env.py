@@ -91,8 +91,10 @@ def measure(
                 used[name] += sum(cpu_seconds(child.process.pid) for child in busy) - before
                 speed = setup.threads if name in ("limit", "ale_bare") else 1
                 rates[name].append(speed * steps * setup.envs / seconds)
-            sums = [running[name].ask("sum").split() for name in OURS if name in running]
-            same &= all(len(set(part) - {"-"}) <= 1 for part in zip(*sums, strict=True))
+            sums = {name: running[name].ask("sum").split() for name in OURS if name in running}
+            if any(len(set(part) - {"-"}) > 1 for part in zip(*sums.values(), strict=True)):
+                print(f"round {number} of {steps} steps: {sums}", file=sys.stderr)
+                same = False
     total = rounds * steps * setup.envs
     return {
         "rates": rates,

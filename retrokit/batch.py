@@ -66,6 +66,7 @@ class Batch:
     Attributes:
         arrays: Name → array [lanes, …]: ``picture``, ``ram``, ``results``, ``values``, and
             ``final_…`` of each for what ended in the step that already began anew.
+        seen: The names of those that are observed.
     """
 
     def __init__(self, layout: Layout, count: int, buffer: Any = None) -> None:
@@ -77,6 +78,7 @@ class Batch:
         for name, dtype, shape in layout.arrays():
             self.arrays[name] = np.ndarray((count, *shape), dtype, memory, at)
             at += _padded(self.arrays[name].nbytes)
+        self.seen = tuple(name for name in ("picture", "ram") if name in self.arrays)
 
     @staticmethod
     def size_of(layout: Layout, count: int) -> int:
@@ -92,6 +94,37 @@ class Batch:
         part.count = stop - first
         part.arrays = {name: array[first:stop] for name, array in self.arrays.items()}
         return part
+
+
+class Copy:
+    """Fresh arrays for what one step tells; each lane writes its part when it is finished.
+
+    Args:
+        batch: What it is a copy of.
+        observed: Observations too.
+
+    Attributes:
+        seen: The observations by name, ``picture`` and ``ram``; empty unless ``observed``.
+        earned: float64 [2, lanes]: rewards and raw rewards.
+        numbers: int64 [1 + variables, lanes]: frames, and the variables.
+        flags: bool [2, lanes]: terminated and truncated.
+    """
+
+    def __init__(self, batch: Batch, observed: bool) -> None:
+        arrays, count = batch.arrays, batch.count
+        self.seen = {name: np.empty_like(arrays[name]) for name in batch.seen if observed}
+        self.earned = np.empty((2, count))
+        self.numbers = np.empty((1 + batch.layout.variables, count), np.int64)
+        self.flags = np.empty((2, count), np.bool_)
+
+    def fill(self, batch: Batch) -> None:
+        """Copy all lanes."""
+        results = batch.arrays["results"]
+        for name, array in self.seen.items():
+            np.copyto(array, batch.arrays[name])
+        self.earned[:] = results["reward"], results["raw_reward"]
+        self.flags[:] = results["terminated"], results["truncated"]
+        self.numbers[0], self.numbers[1:] = results["frame"], batch.arrays["values"].T
 
 
 def _padded(size: int) -> int:

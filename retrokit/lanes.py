@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import savestate
-from .batch import RESULT, Batch, Layout
+from .batch import RESULT, Batch, Copy, Layout
 from .core import SAVESTATE, STATE_REGION, Core, CoreInfo, Region
 from .errors import CoreError, CoreStateError, UserError
 from .host.binding import ffi, last_error, lib, pointer, text
@@ -83,6 +83,8 @@ class Lanes:
     ) -> None:
         self._raw: Any = None
         self._cores: list[Core] = []
+        self._copies: tuple[Copy | None, Copy | None] = None, None
+        self._raw_copy = ffi.new("rk_copy *")
         self.home = NO_BUTTONS
         self.game, self.options, self.autoreset, self.count = game, options, autoreset, count
         if count < 1 or (threads is not None and threads < 1):
@@ -210,13 +212,26 @@ class Lanes:
             ffi.from_buffer("int32_t[]", starts),
         )
 
-    def send(self, actions: NDArray[np.int32]) -> None:
-        """Hand out actions, int32 [lanes]; `wait` must follow. Threads begin at once.
+    def send(self, actions: NDArray[np.int32], copy: Copy | None = None) -> None:
+        """Hand out actions; `wait` must follow. Threads begin at once.
+
+        Args:
+            actions: int32 [lanes].
+            copy: Is written, too, until `wait` returns.
 
         Raises:
             CoreStateError: An action is not in the action set, or an episode has ended.
         """
-        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions)) <= 0:
+        self._copies = self._copies[-1], copy  # threads may be at work on the one before
+        raw = ffi.NULL
+        if copy:
+            raw = self._raw_copy
+            raw.pixels = pointer("uint8_t[]", copy.seen.get("picture"))
+            raw.ram = pointer("uint8_t[]", copy.seen.get("ram"))
+            raw.earned = ffi.from_buffer("double[]", copy.earned)
+            raw.numbers = ffi.from_buffer("int64_t[]", copy.numbers)
+            raw.flags = ffi.from_buffer("uint8_t[]", copy.flags)
+        if lib.rk_lanes_step(self._handle(), ffi.from_buffer("int32_t[]", actions), raw) <= 0:
             raise CoreStateError(last_error())
 
     def wait(self) -> None:
@@ -230,9 +245,15 @@ class Lanes:
 
     def finish(self) -> tuple[int, str] | None:
         """Take part in the work until it is finished; return a lane that failed, and why."""
-        if failed := lib.rk_lanes_wait(self._handle()):
+        failed = lib.rk_lanes_wait(self._handle())
+        self._copies = None, None
+        if failed:
             return failed - 1, text(lib.rk_lane_error(self._raw, failed - 1))
         return None
+
+    def ended(self) -> bool:
+        """Whether an episode ended in the last step."""
+        return bool(lib.rk_lanes_ended(self._handle()))
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last, upright, uint8 [height, width, 3]; a copy.

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import RetrokitError
-from .files import whole_file
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -144,16 +143,6 @@ class Metrics:
                 if connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchone():
                     connection.execute(f"DELETE FROM {_quoted(table)} WHERE step > ?", [step])
 
-    def export(self, table: str, path: Path) -> None:
-        """Write a table as CSV.
-
-        Raises:
-            RetrokitError: It cannot be read or written.
-        """
-        text = self.frame(table).to_csv(index=False)
-        with whole_file(path) as file:
-            file.write(text.encode())
-
     def close(self) -> None:
         """Close TensorBoard's file; closing twice is harmless, and the next row begins another."""
         events, self._events = self._events, None
@@ -175,7 +164,7 @@ class Metrics:
             reason = getattr(error, "strerror", None) or error
             raise RetrokitError(
                 f"cannot {doing} {path or self.path} ({reason})",
-                remedy="What was written before is kept.",
+                remedy="What was written before is kept." if doing == "write" else "",
             ) from None
 
 

@@ -249,7 +249,7 @@ class Run:
         lock.write(f"{os.getpid()}\n")
         lock.flush()
         self._lock = lock
-        for part in self.path.rglob(".*.part"):
+        for part in (self.path / "checkpoints").glob(".*.part"):  # evaluation writes elsewhere
             part.unlink(missing_ok=True)
 
     @property

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from . import env_state
+from .batch import Copy
 from .content import RomDirs
 from .env import (
     Playable,
@@ -113,10 +114,13 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
+        self._names = [(name, f"_{name}", name in ("score", "lives")) for name in self.lanes.names]
         self._actions = np.zeros(num_envs, np.int32)
         self._every = np.ones(num_envs, np.bool_)
         self._every.flags.writeable = False  # one mask for all infos of all steps
         self._begun = np.zeros(num_envs, np.bool_)
+        self._all_begun = False
+        self._step: Any = None  # what the step under way is to return
         self._sent = False
 
     def reset(
@@ -143,8 +147,11 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         self._sent = False  # a step that nobody waits for is finished, and forgotten
         self.lanes.reset(mask, seeds, np.full(self.num_envs, start, np.int32))
         self._begun |= mask
-        results = self.lanes.batch.arrays["results"]
-        return self._observations(), self._infos(results.copy(), mask)
+        self._all_begun = bool(self._begun.all())
+        copy = self._copied()
+        if not mask.all():
+            copy.earned[:, ~mask], copy.numbers[:, ~mask] = 0, 0
+        return self._observations(copy), self._infos(copy, mask)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Run one step of each environment.
@@ -169,11 +176,12 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             raise UserError(found, f"integers of shape ({self.num_envs},)")
         if self._sent:
             raise UserError("a step under way", "step_wait() first")
-        if not self._begun.all():
+        if not self._all_begun:
             raise UserError("a step outside an episode", "reset() first")
         self._actions[:] = actions
+        copy = Copy(self.lanes.batch, self.copy)
         try:
-            self.lanes.send(self._actions)
+            self.lanes.send(self._actions, copy)
         except CoreStateError as error:
             most = len(self.game.integration.action_set)
             ended = self.lanes.batch.arrays["results"]["ended"].tolist()
@@ -184,6 +192,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
                 raise
             raise UserError(error.found, "reset() with a reset_mask first") from None
         self._sent = True
+        infos = self._infos(copy, self._every)  # threads fill what it holds
+        self._step = self._observations(copy), copy.earned[0], *copy.flags, infos
 
     def step_wait(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Finish the step under way and return what ``step`` returns.
@@ -195,39 +205,42 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             raise UserError("no step under way", "step_async() first")
         self._sent = False
         self.lanes.wait()
-        results = self.lanes.batch.arrays["results"].copy()
-        flags = [np.ascontiguousarray(results[n]) for n in ("reward", "terminated", "truncated")]
-        return self._observations(), *flags, self._infos(results, self._every)
+        step, self._step = self._step, None
+        if self.lanes.ended():
+            self._add_endings(step[-1])
+        return step  # type: ignore[no-any-return]
 
-    def _observations(self) -> Any:
-        if self.copy:
-            return observation(self.lanes.batch, slice(None))
-        arrays = self.lanes.batch.arrays
-        parts = {name: arrays[name] for name in ("picture", "ram") if name in arrays}
-        return parts if len(parts) > 1 else next(iter(parts.values()))
+    def _copied(self) -> Copy:
+        """Return a copy of what was told last."""
+        copy = Copy(self.lanes.batch, self.copy)
+        copy.fill(self.lanes.batch)
+        return copy
 
-    def _infos(self, results: NDArray[Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of the rows in ``mask``; the columns of one copy each."""
-        values = self.lanes.batch.arrays["values"].copy()
-        if mask is not self._every:
-            values[~mask] = 0
-            results[~mask] = np.zeros(1, results.dtype)
+    def _observations(self, copy: Copy) -> Any:
+        seen = copy.seen
+        if not self.copy:
+            batch = self.lanes.batch
+            seen = {name: batch.arrays[name] for name in batch.seen}
+        return seen if len(seen) > 1 else next(iter(seen.values()))
+
+    def _infos(self, copy: Copy, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of the rows in ``mask``, made of a copy's columns."""
+        frames, *values = copy.numbers
         infos: dict[str, Any] = {}
         variables: dict[str, Any] = {}
-        for column, name in enumerate(self.lanes.names):
-            into = infos if name in ("score", "lives") else variables
-            into[name], into[f"_{name}"] = values[:, column], mask
+        for (name, has, plain), column in zip(self._names, values, strict=True):
+            into = infos if plain else variables
+            into[name], into[has] = column, mask
         if variables:
             infos["variables"], infos["_variables"] = variables, mask
-        for name in ("frame", "raw_reward"):
-            infos[name], infos[f"_{name}"] = results[name], mask
-        if results["ended"].any():
-            self._add_endings(infos, results)
+        infos["frame"], infos["_frame"] = frames, mask
+        infos["raw_reward"], infos["_raw_reward"] = copy.earned[1], mask
         return infos
 
-    def _add_endings(self, infos: dict[str, Any], results: NDArray[Any]) -> None:
+    def _add_endings(self, infos: dict[str, Any]) -> None:
         """Add what Gymnasium's own vector environments add where an episode ended."""
         batch, arrays = self.lanes.batch, self.lanes.batch.arrays
+        results = arrays["results"]
         for row in np.flatnonzero(results["ended"]).tolist():
             restarts = self.lanes.restarts[row]
             more = ending(results[row], restarts)
@@ -282,8 +295,8 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         """
         self._sent = False
         env_state.restore(self.lanes, state)
-        self._begun[:] = True
-        return self._observations()
+        self._begun[:] = self._all_begun = True
+        return self._observations(self._copied())
 
     def log(self, row: int) -> tuple[int, NDArray[np.uint16]]:
         """Return the start and the buttons of the game under way, or ended by the last step.

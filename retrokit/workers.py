@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Batch
+from .batch import Batch, Copy
 from .core import CoreInfo
 from .errors import CoreCrashed, CoreError, CoreStateError, CoreTimeout, UserError
 from .lane_log import LaneLog
@@ -88,6 +88,7 @@ class Workers:
             game, options, slice(0), count, max(1, (threads or cpus()) // workers), autoreset, show
         )
         self._job: int | None = None
+        self._copy: Copy | None = None
         self._pid = os.getpid()
         self._memory = os.memfd_create("retrokit-batch", os.MFD_CLOEXEC)
         self._folder = tempfile.mkdtemp(prefix="retrokit-")
@@ -264,7 +265,7 @@ class Workers:
         self._hand_out(RESET, asked=asked, seeds=given, starts=numbers)
         self.wait()
 
-    def send(self, actions: NDArray[np.int32]) -> None:
+    def send(self, actions: NDArray[np.int32], copy: Copy | None = None) -> None:
         """Hand out actions; see `Lanes.send`."""
         self._finish()
         most = len(self.game.integration.action_set)
@@ -275,6 +276,7 @@ class Workers:
             raise CoreStateError(f"action {actions[wrong][0]}")
         if (ended & (actions != REST)).any():
             raise CoreStateError("the episode has ended")
+        self._copy = copy
         self._hand_out(STEP, actions=actions)
 
     def _hand_out(self, job: int, **orders: NDArray[Any]) -> None:
@@ -294,12 +296,19 @@ class Workers:
         """
         self._finish()
         self._raise_failed()
+        copy, self._copy = self._copy, None
+        if copy:
+            copy.fill(self.batch)
 
     def _raise_failed(self) -> None:
         for worker in self._workers:
             if worker.failed:
                 lane, why = worker.failed
                 raise lane_failed(self.game, self.count, worker.rows.start + lane, why)
+
+    def ended(self) -> bool:
+        """Whether an episode ended in the last step."""
+        return bool(self.batch.arrays["results"]["ended"].any())
 
     def frame(self, lane: int = 0) -> NDArray[np.uint8]:
         """Return the picture a lane showed last; see `Lanes.frame`."""

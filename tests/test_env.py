@@ -213,8 +213,9 @@ def test_pictures_are_as_asked_for(make: Make) -> None:
 
 
 def test_the_crop_is_of_the_upright_picture(make: Make) -> None:
-    whole, cut = (make(observation="rgb", **more) for more in ({}, {"crop": (1, 2, 3, 4)}))
-    assert (cut.reset()[0] == whole.reset()[0][1:-2, 3:-4]).all()
+    for kind in ("rgb", "grey"):
+        whole, cut = (make(observation=kind, **more) for more in ({}, {"crop": (1, 2, 3, 4)}))
+        assert (cut.reset()[0] == whole.reset()[0][1:-2, 3:-4]).all()
     for crop, size in (((24, 24, 0, 0), None), ((0, 0, 60, 4), (84, 84))):
         with pytest.raises(UserError, match="crop.*nothing is left"):
             make(crop=crop, size=size)

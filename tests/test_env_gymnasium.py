@@ -33,14 +33,16 @@ def test_gymnasiums_statistics(three: Three) -> None:
 
 
 def test_gymnasiums_video(three: Three, tmp_path: Path) -> None:
+    folder = tmp_path / "videos"
     env = gymnasium.wrappers.RecordVideo(
-        retrokit.make(three(), render_mode="rgb_array", **PLAIN), str(tmp_path / "films")
+        retrokit.make(three(), render_mode="rgb_array", **PLAIN), str(folder)
     )
     env.reset()
     for _ in range(3):
         env.step(0)
     env.close()
-    assert list(tmp_path.glob("films/*.mp4"))
+    (video,) = folder.glob("*.mp4")
+    assert b"ftyp" in video.read_bytes()[:16]  # an MP4 file, and no empty one
 
 
 def test_gymnasium_runs_it_in_processes(three: Three) -> None:
@@ -101,3 +103,11 @@ def test_a_registered_game_has_its_own_vector_environment() -> None:
     assert isinstance(envs.unwrapped, retrokit.RetroVectorEnv)
     assert envs.reset(seed=1)[0].shape == (2, 4, 84, 84)
     envs.close()
+
+
+def test_any_integration_goes_by_an_id_that_frameworks_take() -> None:
+    pytest.importorskip("stable_retro")
+    file = Path(__file__).parent.parent / "integrations" / "arcade" / "burrow.yaml"
+    env = gymnasium.make("retrokit.gym:retrokit/Game", game=str(file), stack=1)
+    assert env.reset(seed=1)[0].shape == (84, 84)
+    env.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,6 +13,7 @@ import typer
 
 from ..checkpoint import Checkpoint, look_at
 from ..errors import MissingExtra, RetrokitError, UserError
+from ..learning.config import ENV
 from ..learning.evaluate import EPISODES, SEED, Evaluator
 from ..learning.players import (
     PLAYS,
@@ -23,10 +24,11 @@ from ..learning.players import (
     options_of,
     players_of,
     random_player,
+    settings_of,
+    trained_on,
     whole_games,
 )
 from ..load import open_game
-from ..options import EnvOptions
 from ..run import Run, run_of
 from . import output
 from .eval_table import Judged, print_judged, to_dict
@@ -35,12 +37,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Which = Literal["greedy", "sampled", "both"]
-PLAIN = EnvOptions(noops=30)  # of random play without a run
 
 
 @dataclass(frozen=True)
 class Job:
-    """Checkpoints of one run, or random play alone."""
+    """Checkpoints of one run, one checkpoint that lies in none, or random play alone."""
 
     run: Run | None
     checkpoints: Sequence[Checkpoint]
@@ -59,8 +60,12 @@ def evaluate(
         Which, typer.Option(help="The likeliest action, drawn actions, or both, told apart.")
     ] = "both",
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = SEED,
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="Most frames of a game.  [as in training]")
+    ] = None,
     integration: Annotated[
-        str | None, typer.Option(help="Random play alone of this integration; no run is needed.")
+        str | None,
+        typer.Option(help="Random play alone; or the game of a checkpoint that lies in no run."),
     ] = None,
     content: Annotated[
         Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
@@ -77,14 +82,14 @@ def evaluate(
     """Play whole games with each checkpoint and at random, and say what can be said."""
     if csv and json:
         raise UserError("--csv with --json", "one of them")
-    if integration is not None and what:
-        raise UserError("--integration with runs", "one of them: a run has its own integration")
     plays: tuple[Play, ...] = PLAYS if play == "both" else (play,)
-    jobs = [Job(None, [])] if integration is not None else _jobs(what or [])
+    jobs = _jobs(what or []) if what or integration is None else [Job(None, [])]
+    if integration is not None and any(job.run is not None for job in jobs):
+        raise UserError("--integration with a run", "one of them: a run has its own integration")
     judged: list[Judged] = []
     try:
         for job in jobs:
-            with _evaluator(job, integration, content, rom_dir or []) as evaluator:
+            with _evaluator(job, integration, content, rom_dir or [], frames) as evaluator:
                 _judge(evaluator, job, plays, episodes, seed, again, judged)
     except KeyboardInterrupt:
         if judged and not (json or csv):
@@ -106,34 +111,37 @@ def evaluate(
 def _jobs(what: Sequence[str]) -> list[Job]:
     """Return what to evaluate, run by run."""
     if not what:
-        run = Run.newest()
-        output.note(f"evaluating the newest run, {run.name}")
-        return [Job(run, checkpoints_of(run))]
-    found: dict[Path, tuple[Run, list[Checkpoint]]] = {}
+        newest = Run.newest()
+        output.note(f"evaluating the newest run, {newest.name}")
+        return [Job(newest, checkpoints_of(newest))]
+    found: dict[Path, tuple[Run | None, list[Checkpoint]]] = {}
     for name in what:
         path = Path(name)
         if path.suffix == ".ckpt":
-            some, lies_in = [look_at(path)], run_of(path)
-            if lies_in is None:
-                raise UserError(
-                    f"{path} lies in no run", "a checkpoint in its run's folder: it has the game"
-                )
-            run = lies_in
+            some, run = [look_at(path)], run_of(path)
         else:
             run = Run.find(name)
             some = checkpoints_of(run)
-        _, all_of_run = found.setdefault(run.path.resolve(), (run, []))
+        _, all_of_run = found.setdefault((run.path if run else path).resolve(), (run, []))
         all_of_run += [one for one in some if one not in all_of_run]
     return [Job(run, sorted(some, key=lambda one: one.step)) for run, some in found.values()]
 
 
 def _evaluator(
-    job: Job, integration: str | None, content: Path | None, rom_dirs: Sequence[Path]
+    job: Job,
+    integration: str | None,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    frames: int | None,
 ) -> Evaluator:
     """Return what plays a job's games; episodes are kept where there is a run to keep them in."""
-    if job.run is None:
+    if job.run is None and not job.checkpoints:
         assert integration is not None
-        game, options = open_game(integration, content, rom_dirs), whole_games(PLAIN)
+        game, options = open_game(integration, content, rom_dirs), whole_games(ENV)
+    elif job.run is None:
+        config = settings_of(job.checkpoints[0])
+        game = trained_on(config, integration or config["integration"], content, rom_dirs)
+        options = options_of(config)
     else:
         game = game_of(job.run, content, rom_dirs)
         options = options_of(job.run.config)
@@ -143,6 +151,8 @@ def _evaluator(
     if run is not None and not os.access(run.path, os.W_OK):
         output.note(f"{run.path} cannot be written: episodes are not kept")
         run = None
+    if frames is not None:
+        options = replace(options, max_frames=frames)
     return Evaluator(game, options, run)
 
 
@@ -157,14 +167,19 @@ def _judge(
 ) -> None:
     """Play a job's episodes and add a result for each player that has all of them."""
     players = [random_player(evaluator.game)]
+    if job.run is not None and not job.checkpoints:
+        output.note(f"{job.run.name} has no checkpoint yet")
     for checkpoint in job.checkpoints:
         players += players_of(checkpoint, plays)
     game, total = evaluator.game.integration.game, episodes * len(players)
     with output.progress(f"{total:,} episodes of {game}", total) as advance:
         for number, player in enumerate(players):
 
-            def report(played: int, player: Player = player, number: int = number) -> None:
-                advance(number * episodes + played, f"{player.name}, {played} of {episodes}")
+            def report(
+                played: int, steps: int, player: Player = player, number: int = number
+            ) -> None:
+                word = f"{player.name}, {played} of {episodes}, {steps:,} steps"
+                advance(number * episodes + played, word)
 
             try:
                 frame = evaluator.frame(player, episodes, seed, again=again, report=report)

@@ -105,15 +105,16 @@ def print_judged(judged: Sequence[Judged], median: bool) -> None:
 
 def _line(one: Judged) -> dict[str, Any]:
     known = one.summary
+    spread = [points(sd) if known.distinct > 1 else "–" for sd in (known.sd, known.survival_sd)]
     return {
         "player": one.name,
         "episodes": known.episodes,
         "distinct": known.distinct,
-        "mean ± sd": f"{points(known.mean)} ± {points(known.sd)}",
+        "mean ± sd": f"{points(known.mean)} ± {spread[0]}",
         "median": points(known.median),
         "IQM": points(known.iqm),
         "interval": _interval(known.interval, points),
-        "survival": f"{points(known.survival)} ± {points(known.survival_sd)}",
+        "survival": f"{points(known.survival)} ± {spread[1]}",
         "points/step": f"{known.points_per_step:.2f}",
     }
 

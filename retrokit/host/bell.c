@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "bell.h"
 #include "internal.h"
@@ -16,11 +15,13 @@ void rk_ring(rk_bell *bell) {
 }
 
 uint32_t rk_listen(rk_bell *bell, uint32_t heard, uint32_t most_ms) {
-    for (int spin = 0; spin < SPINS && rung(bell) == heard; spin++) relax();
-    if (rung(bell) != heard) return rung(bell);
-    const struct timespec most = {most_ms / 1000, (long)(most_ms % 1000) * 1000000};
-    __atomic_fetch_add(&bell->naps, 1, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &bell->rung, FUTEX_WAIT, heard, &most, NULL, 0);
-    __atomic_fetch_sub(&bell->naps, 1, __ATOMIC_SEQ_CST);
+    const int64_t begin = spin(&bell->rung, heard, true, bell->brief);
+    if (rung(bell) == heard) {
+        const struct timespec most = {most_ms / 1000, (long)(most_ms % 1000) * 1000000};
+        __atomic_fetch_add(&bell->naps, 1, __ATOMIC_SEQ_CST);
+        syscall(SYS_futex, &bell->rung, FUTEX_WAIT, heard, &most, NULL, 0);
+        __atomic_fetch_sub(&bell->naps, 1, __ATOMIC_SEQ_CST);
+    }
+    bell->brief = was_brief(begin);
     return rung(bell);
 }

@@ -8,6 +8,7 @@
 typedef struct {
     uint32_t rung;         /* how often, modulo 2^32 */
     uint32_t naps;         /* listeners asleep */
+    uint32_t brief;        /* the listener's last wait, see `spin` */
 } rk_bell;
 
 /* What the two of a worker share beside its rows of the batch. */

@@ -8,9 +8,9 @@ import cffi
 
 HERE = Path(__file__).parent
 SOURCES = (
-    "host.c", "scratch.c", "image.c", "environment.c", "video.c", "sound.c", "memory.c", "live.c",
-    "count.c", "branch.c", "resize.c", "program.c", "lane.c", "log.c", "observe.c", "pool.c",
-    "bell.c",
+    "host.c", "scratch.c", "image.c", "environment.c", "video.c", "grey.c", "sound.c", "memory.c",
+    "live.c", "count.c", "branch.c", "resize.c", "program.c", "lane.c", "log.c", "observe.c",
+    "pool.c", "bell.c",
 )  # fmt: skip
 PUBLIC = ("host.h", "lane.h", "bell.h")
 HEADERS = (*PUBLIC, "internal.h", "episode.h", "libretro.h")

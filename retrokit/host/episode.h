@@ -43,6 +43,7 @@ struct rk_lanes {
     /* the job at hand */
     bool resets;
     int32_t *actions;
+    rk_copy copy;
     uint8_t *asked;
     uint64_t *seeds;
     int32_t *chosen;
@@ -59,6 +60,7 @@ void rk_lane_sink(void *lane, const uint8_t *pixels, size_t pitch);
 void rk_lane_keep(struct lane *lane);
 int rk_lane_observe(rk_lanes *lanes, struct lane *lane, int shown, bool first);
 void rk_lane_put_aside(rk_lanes *lanes, struct lane *lane);
+void rk_lane_copy(rk_lanes *lanes, struct lane *lane, uint8_t *pixels, uint8_t *ram);
 /* pool.c */
 struct pool *rk_pool_new(rk_lanes *lanes, int threads);
 void rk_pool_free(struct pool *pool);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 __thread rk_host *rk_current;
@@ -39,11 +38,9 @@ void *rk_grow(void *block, size_t *have, size_t want) {
 }
 
 void rk_enter(rk_host *host, enum call call) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     rk_current = host;
     host->box->call = host->box->last_call = (uint32_t)call;
-    host->box->entered_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    host->box->entered_ns = (uint64_t)now_ns();
 }
 
 void rk_leave(rk_host *host) {

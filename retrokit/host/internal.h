@@ -1,6 +1,7 @@
 /* What the host's own C files share. */
 #ifndef RETROKIT_INTERNAL_H
 #define RETROKIT_INTERNAL_H
+#include <time.h>
 #include "host.h"
 #include "libretro.h"
 
@@ -8,7 +9,8 @@
 #define PATH_BYTES 4096 /* FBNeo copies 260 bytes from the directory pointers, whatever the length */
 #define REGIONS 64
 #define WARM_FRAMES 60
-#define SPINS 500 /* some 10 to 25 microseconds; a nap costs about as much */
+#define BRIEF_NS 200000   /* a nap and its end cost up to 100 microseconds on a virtual machine */
+#define PATIENCE_NS 20000 /* where waits were longer than that, the processor is left to others */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void relax(void) {
@@ -18,6 +20,25 @@ INLINE void relax(void) {
     __asm__ volatile("yield");
 #endif
 }
+
+INLINE int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Spin until a word is a value or, with `other`, any other value; how long depends on whether the wait
+ * before was `brief`. Returns when it began, for `was_brief`; a nap may have to follow. */
+INLINE int64_t spin(const uint32_t *word, uint32_t value, bool other, bool brief) {
+    const int64_t begin = now_ns(), most = brief ? BRIEF_NS : PATIENCE_NS;
+    do
+        for (int i = 0; i < 32; i++, relax())
+            if ((__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) != other) return begin;
+    while (now_ns() - begin < most);
+    return begin;
+}
+
+INLINE bool was_brief(int64_t begin) { return now_ns() - begin < BRIEF_NS; }
 
 /* Compiled twice, the second time for processors with wide vectors, and chosen when it is loaded. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
@@ -135,6 +156,8 @@ void rk_convert(const uint8_t *from, int format, uint32_t pitch, struct part par
                 uint8_t *out);
 int rk_fit(const rk_host *host, const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t width,
            uint32_t height, int channels);
+/* grey.c: pixels in a row made grey, from the first on; returns how many, maybe none. */
+size_t rk_grey(const uint8_t *in, int format, size_t n, uint8_t *out);
 /* resize.c */
 int rk_resize(const uint8_t *in, uint32_t w, uint32_t h, uint8_t *out, uint32_t ow, uint32_t oh,
               int channels);

@@ -238,6 +238,20 @@ static int work(rk_lanes *lanes, struct lane *lane) {
     return 1;
 }
 
+/* Copy what the step told to where its caller wants it. */
+static void tell(rk_lanes *lanes, struct lane *lane) {
+    const rk_copy *copy = &lanes->copy;
+    const rk_result *row = &lanes->batch.results[lane->row];
+    const size_t n = (size_t)lanes->count, i = (size_t)lane->row;
+    rk_lane_copy(lanes, lane, copy->pixels, copy->ram);
+    if (!copy->numbers) return;
+    copy->earned[i] = row->reward, copy->earned[n + i] = row->raw_reward;
+    copy->flags[i] = row->terminated, copy->flags[n + i] = row->truncated;
+    copy->numbers[i] = row->frame;
+    for (size_t v = 0; v < (size_t)lanes->plan.program.n_variables; v++)
+        copy->numbers[(v + 1) * n + i] = lane->values[v];
+}
+
 void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
     lane->error[0] = 0;
     bool done = work(lanes, lane);
@@ -247,4 +261,5 @@ void rk_lane_work(rk_lanes *lanes, struct lane *lane) {
     if (!done) snprintf(lane->error, sizeof lane->error, "%s", rk_error());
     const size_t variables = (size_t)lanes->plan.program.n_variables;
     memcpy(lanes->batch.values + (size_t)lane->row * variables, lane->values, variables * sizeof(int64_t));
+    tell(lanes, lane);
 }

@@ -100,6 +100,14 @@ typedef struct {
     int64_t *values, *final_values; /* [lanes][variables] */
 } rk_batch;
 
+/* What a step tells, copied for its caller: a column each; NULL: nobody wants it. */
+typedef struct {
+    uint8_t *pixels, *ram;        /* as the batch's */
+    double *earned;               /* reward and raw_reward: [2][lanes] */
+    int64_t *numbers;             /* the frame and all variables: [1 + variables][lanes] */
+    uint8_t *flags;               /* terminated and truncated: [2][lanes] */
+} rk_copy;
+
 #define RK_NEXT_LIFE -1 /* in place of an action: a reset that went on with the game */
 
 /* A lane's game since its savestate was restored: all it takes to play it again. */
@@ -131,11 +139,14 @@ int rk_lanes_starts(rk_lanes *lanes, const uint8_t *states, const uint64_t *size
 /* Hand out work: an action each, or a reset each. A reset: `asked` [lanes] 0 leave the lane alone,
  * 1 begin the next episode, 2 from a savestate for certain, 3 the core is new in the place of one
  * that died: the episode that the row tells of, if it has not ended, is truncated in the next step;
- * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one. */
-int rk_lanes_step(rk_lanes *lanes, const int32_t *actions);
+ * `seeds` [lanes] 0 go on drawing as before; `starts` [lanes] number of the savestate, -1 draw one.
+ * `copy`: where it points to is written until all is finished; NULL: none is made. */
+int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, const rk_copy *copy);
 int rk_lanes_reset(rk_lanes *lanes, const uint8_t *asked, const uint64_t *seeds, const int32_t *starts);
 /* Take part until all is finished. 0, or the number of a lane that failed, counted from 1. */
 int rk_lanes_wait(rk_lanes *lanes);
+/* Whether an episode ended in the last step. */
+int rk_lanes_ended(const rk_lanes *lanes);
 /* The log as it is, valid until the next job. */
 void rk_lane_log(rk_lanes *lanes, int lane, rk_log *log);
 /* Play a game again in each lane, and wait for all; 0, or a lane that failed, as above. What is not

@@ -115,15 +115,22 @@ int rk_lane_observe(rk_lanes *lanes, struct lane *lane, int shown, bool first) {
     return 1;
 }
 
-/* Put the observation that ended an episode aside, before the next one overwrites it. */
-void rk_lane_put_aside(rk_lanes *lanes, struct lane *lane) {
+/* Copy the lane's row of observations to where such rows lie, too; NULL: nowhere. */
+void rk_lane_copy(rk_lanes *lanes, struct lane *lane, uint8_t *pixels, uint8_t *ram) {
     const rk_plan *plan = &lanes->plan;
     const rk_batch *batch = &lanes->batch;
-    const size_t row = (size_t)lane->row, variables = (size_t)plan->program.n_variables;
+    const size_t row = (size_t)lane->row;
     const size_t picture = (size_t)plan->width * plan->height * plan->channels * plan->stack;
-    const size_t ram = plan->ram_size * (plan->ram_floats ? sizeof(float) : 1) * plan->stack;
-    if (picture) memcpy(batch->final_pixels + row * picture, batch->pixels + row * picture, picture);
-    if (ram) memcpy(batch->final_ram + row * ram, batch->ram + row * ram, ram);
+    const size_t bytes = plan->ram_size * (plan->ram_floats ? sizeof(float) : 1) * plan->stack;
+    if (pixels) memcpy(pixels + row * picture, batch->pixels + row * picture, picture);
+    if (ram) memcpy(ram + row * bytes, batch->ram + row * bytes, bytes);
+}
+
+/* Put the observation that ended an episode aside, before the next one overwrites it. */
+void rk_lane_put_aside(rk_lanes *lanes, struct lane *lane) {
+    const rk_batch *batch = &lanes->batch;
+    const size_t row = (size_t)lane->row, variables = (size_t)lanes->plan.program.n_variables;
+    rk_lane_copy(lanes, lane, batch->final_pixels, batch->final_ram);
     memcpy(batch->final_values + row * variables, lane->values, variables * sizeof(int64_t));
     batch->finals[row] = lane->result;
 }

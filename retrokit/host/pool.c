@@ -18,6 +18,8 @@ struct pool {
     bool stopped;
     _Atomic uint32_t job, left; /* number of the job; lanes that are not finished */
     _Atomic uint32_t naps;      /* workers asleep on `job` */
+    _Atomic bool asleep;        /* the caller, on `left` */
+    bool brief;                 /* the caller's last wait for the others */
 };
 
 static void nap(_Atomic uint32_t *word, uint32_t value) {
@@ -41,7 +43,7 @@ static void take_part(struct pool *pool, int number) {
         uint32_t before = job - 1; /* a thread that comes late to a job must not take the next one's */
         if (!atomic_compare_exchange_strong(&lane->taken, &before, job)) continue;
         rk_lane_work(lanes, lane);
-        if (atomic_fetch_sub(&pool->left, 1) == 1) wake(&pool->left);
+        if (atomic_fetch_sub(&pool->left, 1) == 1 && atomic_load(&pool->asleep)) wake(&pool->left);
     }
 }
 
@@ -49,11 +51,12 @@ static void *live(void *argument) {
     struct worker *worker = argument;
     struct pool *pool = worker->pool;
     uint32_t seen = 0;
-    for (;;) {
-        for (int spin = 0; spin < SPINS && atomic_load(&pool->job) == seen; spin++) relax();
+    for (bool brief = false;;) {
+        const int64_t begin = spin((const uint32_t *)&pool->job, seen, true, brief);
         atomic_fetch_add(&pool->naps, 1);
         while (atomic_load(&pool->job) == seen) nap(&pool->job, seen);
         atomic_fetch_sub(&pool->naps, 1);
+        brief = was_brief(begin);
         seen = atomic_load(&pool->job);
         if (pool->stopped) return NULL;
         take_part(pool, worker->number);
@@ -66,11 +69,19 @@ void rk_pool_start(struct pool *pool) {
     if (atomic_load(&pool->naps)) wake(&pool->job);
 }
 
-void rk_pool_finish(struct pool *pool) {
+static void await_all(struct pool *pool) {
     if (!atomic_load(&pool->left)) return;
     take_part(pool, 0);
-    for (int spin = 0; spin < SPINS && atomic_load(&pool->left); spin++) relax();
+    const int64_t begin = spin((const uint32_t *)&pool->left, 0, false, pool->brief);
+    atomic_store(&pool->asleep, true);
     for (uint32_t left; (left = atomic_load(&pool->left));) nap(&pool->left, left);
+    atomic_store(&pool->asleep, false);
+    pool->brief = was_brief(begin);
+}
+
+void rk_pool_finish(struct pool *pool) {
+    await_all(pool);
+    pool->lanes->copy = (rk_copy){0}; /* its owner may drop it now */
 }
 
 void rk_pool_free(struct pool *pool) {
@@ -193,7 +204,7 @@ rk_lanes *rk_lanes_new(const rk_plan *plan, const rk_batch *batch, rk_host **hos
     return rk_fail("out of memory for %d environments", count), NULL;
 }
 
-int rk_lanes_step(rk_lanes *lanes, const int32_t *actions) {
+int rk_lanes_step(rk_lanes *lanes, const int32_t *actions, const rk_copy *copy) {
     rk_pool_finish(lanes->pool); /* what nobody waited for, as after Ctrl-C */
     for (int i = 0; i < lanes->count; i++) {
         if (rk_rests(lanes, &lanes->lanes[i], actions[i])) continue;
@@ -203,6 +214,7 @@ int rk_lanes_step(rk_lanes *lanes, const int32_t *actions) {
             return rk_fail("the episode has ended");
     }
     memcpy(lanes->actions, actions, sizeof *actions * (size_t)lanes->count);
+    lanes->copy = copy ? *copy : (rk_copy){0};
     lanes->resets = false;
     rk_pool_start(lanes->pool);
     return 1;
@@ -223,6 +235,12 @@ int rk_lanes_wait(rk_lanes *lanes) {
     rk_pool_finish(lanes->pool);
     for (int i = 0; i < lanes->count; i++)
         if (lanes->lanes[i].error[0]) return i + 1;
+    return 0;
+}
+
+int rk_lanes_ended(const rk_lanes *lanes) {
+    for (int i = 0; i < lanes->count; i++)
+        if (lanes->batch.results[i].ended) return 1;
     return 0;
 }
 

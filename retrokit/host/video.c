@@ -76,7 +76,10 @@ INLINE void convert_from(const uint8_t *picture, int format, int channels, uint3
                          struct part part, uint8_t *to) {
     for (uint32_t y = part.y; y < part.y + part.height; y++) {
         const long first = (long)y * pitch + part.x;
-        for (uint32_t x = 0; x < part.width; x++) {
+        uint32_t x = 0;
+        if (channels == 1)
+            x = (uint32_t)rk_grey(picture + first * (format == FORMAT_XRGB8888 ? 4 : 2), format, part.width, to);
+        for (; x < part.width; x++) {
             uint32_t rgb = rgb_of(picture, format, first + x), r = rgb >> 16, g = rgb >> 8 & 255, b = rgb & 255;
             if (channels == 1) { /* ITU-R BT.601 luma, in 1/65536 */
                 to[x] = (uint8_t)((r * 19595 + g * 38470 + b * 7471 + 32768) >> 16);

@@ -61,7 +61,11 @@ class Episode:
 
 
 def play(
-    policy: Policy, envs: RetroVectorEnv, seeds: Sequence[int], sampled: bool
+    policy: Policy,
+    envs: RetroVectorEnv,
+    seeds: Sequence[int],
+    sampled: bool,
+    tick: Callable[[int], None] = lambda steps: None,
 ) -> Iterator[tuple[int, Episode]]:
     """Play an episode of each seed, and yield each as it ends, with its environment's row.
 
@@ -73,19 +77,23 @@ def play(
             shows the end.
         seeds: Of the episodes.
         sampled: Draw actions; otherwise take the likeliest.
+        tick: Is told after each step how many were played so far.
     """
     if envs.autoreset_mode is not AutoresetMode.DISABLED:
         raise UserError(f"autoreset {envs.autoreset_mode.value}", "Disabled")
     waiting = iter(seeds)
     lanes = [_Lane(next(waiting, None)) for _ in range(envs.num_envs)]
     observations, _ = envs.reset(seed=[lane.seed or 0 for lane in lanes])
-    while any(lane.seed is not None for lane in lanes):
+    steps = 0
+    while playing := sum(lane.seed is not None for lane in lanes):
         draws = np.array([lane.draw() for lane in lanes]) if sampled else None
         actions = decide(policy, observations, draws).actions
         actions = np.array([lane.act(action) for lane, action in zip(lanes, actions, strict=True)])
         observations, rewards, terminated, truncated, infos = envs.step(actions)
         for lane, reward in zip(lanes, rewards, strict=True):
             lane.rewards.append(reward)
+        steps += playing
+        tick(steps)
         ended = terminated | truncated
         for row in np.flatnonzero(ended).tolist():
             if lanes[row].seed is not None:
@@ -105,7 +113,7 @@ class _Lane:
         self.seed, self.rests = seed, rests and seed is None
         self.actions: list[int] = []
         self.rewards: list[float] = []
-        self.random = np.random.default_rng([_DRAWS, seed or 0])
+        self.random = draws_of(seed or 0)
 
     def draw(self) -> float:
         return self.random.random()
@@ -127,6 +135,11 @@ class _Lane:
             ended_by=str(infos["ended_by"][row]),
             trace=trace.hexdigest()[:16],
         )
+
+
+def draws_of(seed: int) -> np.random.Generator:
+    """Return what a sampled policy draws from in the episode of a seed, a number a step."""
+    return np.random.default_rng([_DRAWS, seed])
 
 
 def decide(policy: Policy, observations: Any, draws: NDArray[np.float64] | None) -> Decision:
@@ -182,7 +195,7 @@ class Evaluator:
         seed: int = SEED,
         *,
         again: bool = False,
-        report: Callable[[int], None] = lambda played: None,
+        report: Callable[[int, int], None] = lambda played, steps: None,
     ) -> DataFrame:
         """Return a row for each of a player's episodes, in the order of their seeds.
 
@@ -193,7 +206,8 @@ class Evaluator:
             episodes: How many.
             seed: Of the first; the others are the next ones, see `seeds`.
             again: Play all, whatever there is.
-            report: Is told how many there are by now.
+            report: Is told how many there are by now, and how many steps were played for them;
+                after each step.
 
         Returns:
             ``checkpoint``, ``step``, ``play``, ``settings``, ``seed``, ``return``, ``steps``,
@@ -206,16 +220,19 @@ class Evaluator:
         known = {} if again or self.run is None else self._known(player)
         rows = {seed: known[seed] for seed in seeds if seed in known}
         missing = [seed for seed in seeds if seed not in rows]
-        report(len(rows))
+        report(len(rows), 0)
         if missing:
-            envs = self._open(episodes)
-            for lane, episode in play(player.load(), envs, missing, player.play == "sampled"):
+            envs, sampled = self._open(episodes), player.play == "sampled"
+
+            def tick(steps: int) -> None:
+                report(len(rows), steps)
+
+            for lane, episode in play(player.load(), envs, missing, sampled, tick):
                 row = self._row(player, episode)
                 row["movie"] = self._film(envs, lane, row)
-                if self.run is not None:
+                if self.run is not None and episode.ended_by != "crash":
                     self.run.metrics.append(EVALUATIONS, row)
                 rows[episode.seed] = row
-                report(len(rows))
         return DataFrame([rows[seed] for seed in seeds])
 
     def seeds(self, player: Player, episodes: int = EPISODES, seed: int = SEED) -> Sequence[int]:

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -48,7 +47,7 @@ class Player:
 def random_player(game: Game) -> Player:
     """Return random play over a game's action set."""
     n_actions = len(game.integration.action_set)
-    return Player(RANDOM, None, "sampled", lambda: RandomPlay(n_actions))
+    return Player(RANDOM, None, "sampled", partial(RandomPlay, n_actions))
 
 
 def players_of(checkpoint: Checkpoint, plays: Sequence[Play] = PLAYS) -> list[Player]:
@@ -58,8 +57,14 @@ def players_of(checkpoint: Checkpoint, plays: Sequence[Play] = PLAYS) -> list[Pl
 
 
 def _load(path: Path) -> Policy:
-    learning: Any = import_module("retrokit.learning")
-    policy: Policy = learning.load_policy(path)
+    from . import load_policy
+
+    policy = load_policy(path)
+    import torch
+
+    # Its threads spin while the cores play: on a busy machine that costs more than all the rest.
+    # With one the floats are also those of a machine with any number of CPUs.
+    torch.set_num_threads(1)
     return policy
 
 
@@ -89,12 +94,39 @@ def game_of(
     Raises:
         UserError: Core or content is not on this machine.
     """
-    trained_on = run.config.get("content")
-    if content is None and trained_on and Path(trained_on).is_file():
-        content = trained_on
-    return open_game(
-        run.path / "integration.yaml", content, rom_dirs, run.config.get("core") or None
-    )
+    return trained_on(run.config, run.path / "integration.yaml", content, rom_dirs)
+
+
+def trained_on(
+    config: Mapping[str, Any],
+    integration: str | os.PathLike[str],
+    content: str | os.PathLike[str] | None = None,
+    rom_dirs: Sequence[Path] = (),
+) -> Game:
+    """Return the game of a training's settings, with its content where that is still there.
+
+    Args:
+        config: The settings, as ``config.json`` has them.
+        integration: Its integration, or the name of one that ships.
+        content: Another content.
+        rom_dirs: Folders to search for the content first.
+    """
+    known = config.get("content")
+    if content is None and known and Path(known).is_file():
+        content = known
+    return open_game(integration, content, rom_dirs, config.get("core") or None)
+
+
+def settings_of(checkpoint: Checkpoint) -> Mapping[str, Any]:
+    """Return the settings that a checkpoint was trained with, from its file alone.
+
+    Raises:
+        UserError: It is damaged, or of another version.
+        MissingExtra: torch is not installed.
+    """
+    from . import load_policy
+
+    return load_policy(checkpoint.path).config.to_dict()
 
 
 def whole_games(options: EnvOptions) -> EnvOptions:

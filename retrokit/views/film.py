@@ -140,6 +140,16 @@ class Camera:
             self._writer = None
 
 
+def check_name(path: Path) -> None:
+    """Refuse a name that no film can have, before work is done for it.
+
+    Raises:
+        UserError: The suffix is another.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UserError(f"a film {path.name}", "a name that ends in " + " ".join(SUFFIXES))
+
+
 @contextmanager
 def filming(
     path: Path, fps: float, *, aspect: float = 0.0, sound_rate: float = 0.0
@@ -160,8 +170,7 @@ def filming(
         UserError: The suffix is another, no picture was given, or the file cannot be written.
         RetrokitError: The finished file is not what went in.
     """
-    if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"a film {path.name}", "a name that ends in " + " ".join(SUFFIXES))
+    check_name(path)
     if not fps > 0:
         raise UserError(f"a film at {fps} pictures a second", "more than 0")
     with whole_file(path, "the film ") as file:

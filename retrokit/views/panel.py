@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..album import Picture
@@ -15,7 +17,7 @@ HEIGHT = 640  # that the game is zoomed towards
 BLUE: Colour = (96, 150, 255)
 PALE: Colour = (58, 66, 78)
 
-SHOWN_ACTIONS, SHOWN_VARIABLES, VALUES = 10, 12, 240
+LEAST, VALUES = 4, 240  # lines of actions and of variables that there is room for
 
 
 def whole(scene: Scene, aspect: float, *, keys: bool = False) -> Picture:
@@ -28,28 +30,37 @@ def whole(scene: Scene, aspect: float, *, keys: bool = False) -> Picture:
     """
     size = scene.picture.shape[1], scene.picture.shape[0]
     game = zoomed(scene.picture, zoom_into(size, aspect, HEIGHT))
-    height = max(game.shape[0], HEIGHT * 3 // 4)
     if scene.over:
-        game = game // 2
+        game //= 2
         middle = game.shape[1] // 2, game.shape[0] // 2 - 14
         write(game, [(*middle, scene.over, WHITE)], 28, "middle")
-    left = np.zeros((height, game.shape[1], 3), np.uint8)
-    top = (height - game.shape[0]) // 2
-    left[top : top + game.shape[0]] = game
-    return np.concatenate([left, _Panel(height).drawn(scene, keys)], axis=1)
+    high, wide = game.shape[:2]
+    out = _blank(max(high, HEIGHT * 3 // 4), wide).copy()
+    top = (out.shape[0] - high) // 2
+    out[top : top + high, :wide] = game
+    _Panel(out[:, wide:]).draw(scene, keys)
+    return out
+
+
+@lru_cache(maxsize=4)
+def _blank(height: int, wide: int) -> Picture:
+    """Return black for the game and an empty panel; do not write into it."""
+    out = np.zeros((height, wide + WIDTH, 3), np.uint8)
+    out[:, wide:] = PAPER
+    return out
 
 
 class _Panel:
     """Writes and draws from top to bottom."""
 
-    def __init__(self, height: int) -> None:
-        self.picture = np.full((height, WIDTH, 3), PAPER, np.uint8)
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
         self.lines: list[tuple[int, int, str, Colour]] = []
         self.right: list[tuple[int, int, str, Colour]] = []
         self.at = MARGIN
 
-    def drawn(self, scene: Scene, keys: bool) -> Picture:
-        """Return the panel."""
+    def draw(self, scene: Scene, keys: bool) -> None:
+        """Draw all of it."""
         self._heading(scene)
         bottom = self.picture.shape[0] - MARGIN
         if keys:
@@ -64,13 +75,12 @@ class _Panel:
             write(self.picture, small, 11)
         if scene.thought is not None:
             self._value(scene)
-            self._probabilities(scene)
+            self._probabilities(scene, bottom - 8)
         elif scene.buttons:
             self._line("+".join(scene.buttons), "", BLUE)
         self._variables(scene, bottom - 8)
         write(self.picture, self.lines, LETTERS)
         write(self.picture, self.right, LETTERS, "right")
-        return self.picture
 
     def _line(self, name: str, value: str, colour: Colour = WHITE) -> None:
         self.lines.append((MARGIN, self.at, name, GREY if value else colour))
@@ -107,11 +117,13 @@ class _Panel:
                 self.picture[min(row, before) : max(row, before) + 1, column] = BLUE
         self.at += high + 8
 
-    def _probabilities(self, scene: Scene) -> None:
+    def _probabilities(self, scene: Scene, bottom: int) -> None:
         """Draw a bar for each action, the likeliest where there are many; the taken one is lit."""
         assert scene.thought is not None
         chances = scene.thought.probabilities
-        numbers = np.argsort(-chances, kind="stable")[:SHOWN_ACTIONS]
+        others = min(LEAST, len(scene.variables)) * PITCH
+        room = max(LEAST, (bottom - self.at - others) // PITCH)
+        numbers = np.argsort(-chances, kind="stable")[:room]
         if scene.thought.action not in numbers:
             numbers[-1] = scene.thought.action
         names = max(text_width(name, LETTERS) for name in scene.actions)
@@ -132,5 +144,5 @@ class _Panel:
         """Write what RAM holds, as far as there is room."""
         others = [(n, v) for n, v in scene.variables.items() if n not in ("score", "lives")]
         room = max(0, (bottom - self.at) // PITCH)
-        for name, value in others[: min(room, SHOWN_VARIABLES)]:
+        for name, value in others[:room]:
             self._line(name, f"{value:,}")

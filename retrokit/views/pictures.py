@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def zoom_into(size: tuple[int, int], aspect: float, height: int) -> tuple[int, i
 
 def zoomed(picture: Picture, times: tuple[int, int]) -> Picture:
     """Return a picture with each pixel drawn so many times across and down."""
-    return picture.repeat(times[1], axis=0).repeat(times[0], axis=1)
+    return picture.repeat(times[0], axis=1).repeat(times[1], axis=0)
 
 
 def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
@@ -83,9 +84,18 @@ def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
+@lru_cache(maxsize=4096)  # most of what is written is written again in the next frame
+def ink(text: str, size: int) -> NDArray[np.uint8]:
+    """Return how much ink a line of text leaves, uint8 [height, width]; do not write into it."""
+    _, _, right, bottom = (ceil(side) for side in font(size).getbbox(text))
+    image = Image.new("L", (max(1, right), max(1, bottom)))
+    ImageDraw.Draw(image).text((0, 0), text, fill=255, font=font(size))
+    return np.asarray(image)
+
+
 def text_width(text: str, size: int) -> int:
     """Return how many pixels wide a line of text is."""
-    return int(np.ceil(font(size).getlength(text)))
+    return len(ink(text, size)[0])
 
 
 def write(
@@ -94,7 +104,7 @@ def write(
     size: int,
     align: str = "left",
 ) -> None:
-    """Write lines of text into a picture, in place.
+    """Write lines of text into a picture, in place; what does not fit is cut off.
 
     Args:
         picture: What to write on; must be writable.
@@ -102,12 +112,15 @@ def write(
         size: Of the font, in pixels.
         align: ``left``, ``middle`` or ``right``: what of the text stands at that place.
     """
-    anchor = {"left": "la", "middle": "ma", "right": "ra"}[align]
-    image = Image.fromarray(picture)
-    draw = ImageDraw.Draw(image)
-    for left, top, text, colour in lines:
-        draw.text((left, top), text, fill=colour, font=font(size), anchor=anchor)
-    picture[:] = np.asarray(image)
+    for at, top, text, colour in lines:
+        drawn = ink(text, size)
+        width = drawn.shape[1]
+        left = max(0, at - {"left": 0, "middle": width // 2, "right": width}[align])
+        part = picture[top : top + drawn.shape[0], left : left + width]
+        share = drawn[: part.shape[0], : part.shape[1], None].astype(np.int16)
+        part += (
+            ((np.array(colour, np.int16) - part) * (share / 255)).astype(np.int16).astype(np.uint8)
+        )
 
 
 class Stills:

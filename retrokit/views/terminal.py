@@ -7,6 +7,7 @@ a button stays down for a moment after its key, and the terminal's own key repea
 from __future__ import annotations
 
 import os
+import re
 import select
 import termios
 import time
@@ -35,11 +36,14 @@ BUTTONS = {
 }  # fmt: skip
 COMMANDS: dict[str, Command] = {
     " ": "pause", ".": "step", "-": "slower", "+": "faster", "=": "faster", "\x1b[15~": "save",
-    "r": "restart", "q": "quit", "\x1b": "quit",
+    "r": "restart", "q": "quit",
 }  # fmt: skip
 CLEAR, HOME, SHOW, HIDE = "\x1b[2J", "\x1b[H", "\x1b[?25h", "\x1b[?25l"
 ALTERNATE, NORMAL = "\x1b[?1049h", "\x1b[?1049l"
-HELP = "z x: B A  enter: start  tab: select", "space: pause  . step  - +: speed", "r: new  q: quit"
+HELP = (
+    "arrows, z x a s: B A Y X", "enter: start  tab: select", "space: pause  . one step",
+    "- + speed  F5 save  r new  q quit",
+)  # fmt: skip
 LEVELS = np.array([0, 95, 135, 175, 215, 255])  # of one colour in the cube of 256 colours
 
 
@@ -59,6 +63,7 @@ class Terminal:
         self.keyboard, self.out, self.true_colour = keyboard, out, true_colour
         self.aspect = aspect
         self._down: dict[str, float] = {}
+        self._rest = ""
         self._shown: NDArray[np.uint8] | None = None
         self._texts: list[str] = []
         self._size = (0, 0)
@@ -68,7 +73,9 @@ class Terminal:
         """Return what was pressed; a button is down for a moment after its key."""
         commands: list[Command] = []
         now = time.monotonic()
-        for key in keys_in(self._read()):
+        text = self._rest + self._read()
+        self._rest = text[unfinished(text) :]
+        for key in keys_in(text[: unfinished(text)]):
             if key in BUTTONS:
                 self._down[BUTTONS[key]] = now + HELD_S
             elif key.lower() in COMMANDS:
@@ -105,8 +112,8 @@ class Terminal:
         cells = half_blocks(scene.picture, columns - side, lines, self.aspect)
         parts.append(self._changes(cells))
         if side:
-            texts = [text[:side] for text in side_lines(scene)][:lines]
             width = cells.shape[1] + 2
+            texts = [text[: columns - width] for text in side_lines(scene)][:lines]
             old = self._texts
             for row, text in enumerate(texts):
                 if row >= len(old) or old[row] != text:
@@ -184,6 +191,12 @@ def side_lines(scene: Scene) -> list[str]:
     elif scene.buttons:
         lines += ["", "+".join(scene.buttons)]
     return [*lines, "", *(line for line in (scene.note, scene.over) if line), *HELP]
+
+
+def unfinished(text: str) -> int:
+    """Return where an escape sequence begins whose end has not come yet, or the text's end."""
+    begun = re.search(r"\x1b([\[O][0-9;]*)?$", text)
+    return begun.start() if begun else len(text)
 
 
 def keys_in(text: str) -> Iterator[str]:

@@ -45,16 +45,18 @@ def captioned(picture: Picture, lines: Sequence[str], size: int | None = None) -
     return np.concatenate([band, picture])
 
 
-def columns_of(count: int, size: tuple[int, int]) -> int:
-    """Return how many columns bring so many tiles of one width and height nearest to 16:9."""
+def waste(count: int, columns: int, size: tuple[int, int]) -> float:
+    """Return how far tiles in so many columns are from a full 16:9 picture, from 0 to below 1.
 
-    def shape(columns: int) -> float:
-        rows = ceil(count / columns)
-        wide, high = columns * (size[0] + GAP), rows * (size[1] + GAP)
-        empty = columns * rows - count
-        return abs(log(wide / high / WIDE)) + 0.5 * empty / count
-
-    return min(range(1, count + 1), key=shape)
+    Args:
+        count: How many tiles.
+        columns: In how many columns.
+        size: Width and height of one.
+    """
+    rows = ceil(count / columns)
+    wide, high = columns * (size[0] + GAP), rows * (size[1] + GAP)
+    apart = abs(log(wide / high / WIDE)) + 0.5 * (columns * rows - count) / count
+    return 1 - 1 / (1 + apart)
 
 
 def sheet(cells: Sequence[Picture], columns: int | None = None) -> Picture:
@@ -65,7 +67,9 @@ def sheet(cells: Sequence[Picture], columns: int | None = None) -> Picture:
         columns: How many; None: what comes nearest to 16:9.
     """
     high, wide = cells[0].shape[:2]
-    across = columns or columns_of(len(cells), (wide, high))
+    across = columns or min(
+        range(1, len(cells) + 1), key=lambda columns: waste(len(cells), columns, (wide, high))
+    )
     rows = ceil(len(cells) / across)
     size = (rows * (high + GAP) + GAP, across * (wide + GAP) + GAP, 3)
     out = np.full(size, PAPER, np.uint8)

@@ -8,6 +8,7 @@ the picture is turned. No configuration and no font is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from ..load import Game
 from ..policy import STYLES, random_play
 from ..sandbox import Emit
 from .pictures import TURNS
+from .reel import turn_left
 
 Way = tuple[float, float]
 Codes = NDArray[np.uint16]
@@ -81,17 +83,34 @@ def turned_way(way: Way, degrees: int) -> Way:
     return way
 
 
-def look(emit: Emit, game: Game) -> int | None:
-    """Return the turn that the core's picture still needs; runs in a sandbox.
+class Seen(NamedTuple):
+    """How a picture stands.
+
+    Attributes:
+        needed: Degrees counter-clockwise by which it must still be turned; None: not told.
+        rotate: Degrees by which the core's own picture must be turned in all; None: not told.
+    """
+
+    needed: int | None
+    rotate: int | None
+
+
+def look(emit: Emit, game: Game, rotate: int | None = None) -> Seen:
+    """Return how a game's picture stands; runs in a sandbox.
 
     Args:
         emit: Not used.
         game: What to look at.
+        rotate: Degrees by which the core's picture is turned, instead of what the core asks for.
     """
     with game.open() as core:
         core.record(game.integration.start_frames())
         core.run(1)
-        return turn_of(_moments(core, game))
+        turn = turn_of(_moments(core, game))
+        if turn is None:
+            return Seen(None, None)
+        needed = (turn - turn_left(core, rotate)) % 360
+        return Seen(needed, (turn + core.info.rotation) % 360)
 
 
 def _moments(core: Core, game: Game) -> list[Mapping[str, Way]]:

@@ -8,15 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from retrokit.core import SAVESTATE
 from retrokit.errors import CoreNotFound
-from retrokit.systems import core_for
+from retrokit.integration import Integration
+from retrokit.systems import core_for, find_core
+from retrokit.vector import RetroVectorEnv
 
 REPO = Path(__file__).parents[2]
 BENCHMARKS = REPO / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import psx  # noqa: E402
 from env import bars, judge  # noqa: E402
 
 
@@ -37,6 +42,35 @@ def test_two_short_rounds(tmp_path: Path) -> None:
     assert all(rate > 0 for rate in result["steps_per_cpu_second"].values())
     assert "| burrow | retrokit |" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_the_made_up_playstation_is_the_same_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads and processes, whatever was played before: the same pictures and the same RAM."""
+    try:
+        found = find_core("mednafen_psx")
+    except CoreNotFound as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("RETROKIT_SYSTEM", str(tmp_path))
+    game, content = psx.make(tmp_path, found)
+    score = Integration.load(game).variables["score"].addrs[-1]
+    around = {SAVESTATE: list(range(score - 2048, score + 2048))}
+    actions = np.random.default_rng(0).integers(3, size=(8, 3))
+    seen = []
+    for before, where in enumerate(({"threads": 1}, {"threads": 2}, {"workers": 2})):
+        envs = RetroVectorEnv(game, 3, content=content, observation="rgb+ram", ram=around, **where)
+        envs.reset()
+        for _ in range(before):
+            envs.step(np.ones(3, int))
+        envs.reset()
+        seen.append([envs.step(row)[0] for row in actions])
+        envs.close()
+    for one, two, three in zip(*seen, strict=True):
+        for part in ("picture", "ram"):
+            assert (one[part] == two[part]).all() and (one[part] == three[part]).all()
+        assert one["picture"].std() > 1 and one["ram"].any()
 
 
 def test_ratios_are_taken_round_by_round() -> None:

@@ -185,6 +185,29 @@ def test_two_runs_are_compared(run, capsys, tmp_path):
     assert line.startswith("step 200 sampled")
 
 
+def test_a_checkpoint_alone_has_its_settings_in_it(run, capsys, monkeypatch, tmp_path):
+    """Sent by somebody else: the integration is found by its name, or named."""
+    monkeypatch.setattr("retrokit.cli.eval.settings_of", lambda one: run.config)
+    path = tmp_path / "sent.ckpt"
+    path.write_bytes(run.checkpoints()[1].read_bytes())
+    args = [str(path), "--integration", "three.yaml", "--episodes", "2", "--play", "sampled"]
+    assert main(["eval", *args]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("random") and lines[2].startswith("step 200 sampled")
+    assert run.metrics.frame("evaluations").empty
+
+
+def test_without_torch_a_checkpoint_is_one_line(run, capsys, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("RETROKIT_CORES", str(run.path.parents[2]))
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in ("trained", "networks"):
+        monkeypatch.delitem(sys.modules, f"retrokit.learning.{name}", raising=False)
+    assert main(["eval", str(run.path), "--episodes", "1"]) == 2
+    err = capsys.readouterr().err
+    assert "torch" in err and "pip install" in err and "Traceback" not in err
+
+
 def test_seeds_are_listed_in_few_words():
     assert listed([9, 3, 4, 5, 7, 12, 13]) == "3 to 5, 7, 9, 12 to 13"
 
@@ -194,7 +217,7 @@ def test_seeds_are_listed_in_few_words():
     [
         (["nobody"], "no run is called 'nobody'"),
         (["--json", "--csv"], "--csv with --json"),
-        (["three", "--integration", "three.yaml"], "--integration with runs"),
+        (["three", "--integration", "three.yaml"], "--integration with a run"),
         (["none.ckpt"], "there is no checkpoint none.ckpt"),
     ],
 )

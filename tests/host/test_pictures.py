@@ -59,6 +59,15 @@ def test_f_stands_upright(open_fake: Open, pixel_format: int, turn: int, later: 
     assert core.info.rotation == later * 90
 
 
+@pytest.mark.parametrize("pixel_format", range(3), ids=["0RGB1555", "XRGB8888", "RGB565"])
+def test_grey_is_the_luma_of_every_colour(open_fake: Open, pixel_format: int) -> None:
+    """In steps of 1/65536, rounded: vectors and the pixels left over alike."""
+    core = open_fake("colours", FORMAT=pixel_format)
+    core.run(1)
+    luma = core.frame().astype(np.uint32) @ np.array([19595, 38470, 7471], np.uint32)
+    assert (core.frame(grey=True) == luma + 32768 >> 16).all()
+
+
 @pytest.mark.parametrize("size", [(84, 84), (64, 48), (1, 1), (200, 300), (63, 7), (32, 96)])
 @pytest.mark.parametrize("grey", [False, True])
 def test_resizing_is_exact(open_fake: Open, size: tuple[int, int], grey: bool) -> None:

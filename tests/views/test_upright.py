@@ -76,7 +76,13 @@ def test_games_are_upright_as_their_cores_say(name: str) -> None:
     pytest.importorskip("stable_retro")
     if name == "ms_pacman":
         pytest.importorskip("ale_py")
-    assert sandbox.run(upright.look, open_game(name)) == 0
+    seen = sandbox.run(upright.look, open_game(name))
+    assert seen == (0, 270 if name != "ms_pacman" else 0)
+
+
+def test_a_wrong_rotation_is_seen_and_the_right_one_named(burrow: Game) -> None:
+    for rotate, needed in ((270, 0), (0, 270), (90, 180), (180, 90)):
+        assert sandbox.run(upright.look, burrow, rotate) == (needed, 270)
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
