@@ -51,7 +51,7 @@ def one(truth: Truth, seed: int) -> dict[str, Any]:
         return row | {"error": str(error)[-600:], "seconds": round(time.perf_counter() - began, 1)}
     row["seconds"] = round(time.perf_counter() - began, 1)
     row["stages"] = {name: round(value, 1) for name, value in answer.timings.items()}
-    row["start"] = answer.start_buttons
+    row["start"], row["frames"], row["play"] = answer.start_buttons, answer.frames, answer.scoring
     ram = sandbox.call(play, (content, found, answer))
     row["scored"] = scored(truth, episodes, answer.spans[0].size)
     row["candidates"] = [
@@ -133,22 +133,45 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
     return out
 
 
+def why(row: dict[str, Any]) -> str:
+    """Return what decided about the first candidate, or why there is none that is right."""
+    best = first(row)
+    told = best.get("evidence", {})
+    decided = "; ".join(f"{key} {told[key]}" for key in ("screen", "poke") if key in told)
+    if best["grade"] == "proved" and best["verdict"] == "complete":
+        return decided
+    frames = f"{row['frames']:,} frames of play" if "frames" in row else "what was played"
+    if not row["known"]:
+        said = "no number in this memory is its score"
+    elif not row["scored"]:
+        said = f"did not score in {frames}"
+    else:
+        said = f"scored in {frames}, but " + {
+            "none": "no number on the screen was found",
+            "wrong": f"another number came first ({best['grade']})",
+            "partial": f"digits are missing ({best['grade']})",
+            "elsewhere": f"what came first lies in other memory ({best['grade']})",
+            "complete": f"it is no more than {best['grade']}",
+        }.get(best["verdict"], best["verdict"])
+    return f"{said}; {decided}" if decided else said
+
+
 def line(row: dict[str, Any]) -> str:
     """Return a table row."""
     if "error" in row:
-        return f"| {row['game']} | error | | | {row['seconds']} | | {row['error'][:80]} |"
+        said = " ".join(row["error"].split())
+        return f"| {row['game']} | error | | | {row['seconds']} | | {said[:200]} |"
     best, lives = first(row), row.get("lives")
     shown = f"{best['verdict']}, {best['grade']}"
     mark = "" if lives is None else f"{'right' if lives['right'] else 'other'}, {lives['grade']}"
     stages = ", ".join(f"{name} {value}" for name, value in row["stages"].items())
-    known = best.get("evidence", {})
-    decided = "; ".join(f"{key} {known[key]}" for key in ("screen", "poke") if key in known)
+    told = why(row)
     if row.get("players"):
-        decided += f"; counters proved: {both(row)} of {row['players']}"
-    decided += "".join(f"; {text}" for text in row.get("why", []))
+        told += f"; counters proved: {both(row)} of {row['players']}"
+    told += "".join(f"; {text}" for text in row.get("why", []))
     return (
         f"| {row['game']} | {'yes' if row['scored'] else 'no'} | {shown} | {mark} | "
-        f"{row['seconds']} | {stages} | {decided} |"
+        f"{row['seconds']} | {stages} | {told} |"
     )
 
 
@@ -168,7 +191,7 @@ def main() -> int:
     todo = [t for t in truths() if not given.games or t.name in given.games]
     todo = [t for t in todo if given.fresh or t.name not in rows]
     print(f"{date.today()}, {platform.machine()}, seed {given.seed}, {given.jobs} at once\n")
-    print("| game | scored | score | lives | seconds | where the time went | evidence |")
+    print("| game | scored | score | lives | seconds | where the time went | why |")
     print("|---|---|---|---|---|---|---|")
     cores = sorted(os.sched_getaffinity(0))
 

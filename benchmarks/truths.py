@@ -80,7 +80,9 @@ def _atari() -> Iterator[Truth]:
         for key, part in parts.items():
             truth.decode[key] = lambda ram, part=part: decode.score(ram, part)
             truth.places[key] = [(term["a"], term["k"], 0) for term in part["terms"]]
-        if not parts and "addr" in score:  # no plain number, yet it is known where it lies
+        if score.get("encoding") == "penalty_counter":  # each change of one byte is a point less
+            _add(truth, "score", Variable(tuple(score["addr"]), "bcd"))
+        elif not parts and "addr" in score:  # no plain number, yet it is known where it lies
             truth.places["score"] = [(addr, "custom", 0) for addr in score["addr"]]
         truth.lives, truth.lives_mask = lives.get("a"), lives.get("mask", 0xFF)
         if lives:

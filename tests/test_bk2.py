@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -290,3 +290,32 @@ def test_any_buttons_come_back(system: str, data: st.DataObject) -> None:
     rows = data.draw(arrays(np.uint16, shape)) & np.uint16(said)
     log = bk2.log_text(rows, pad)
     assert (bk2.presses(Path("a.bk2"), log.splitlines(), pad) == rows).all()
+
+
+@pytest.fixture
+def on_nes(fake: tuple[Game, Movie], tmp_path: Path) -> tuple[Game, bytes, str]:
+    """A game, a ``.bk2`` of it, and the RAM that this ends in."""
+    game, movie = fake
+    write(game, replace(movie, system="nes"), tmp_path / "whole.bk2")
+    game = replace(game, content=replace(game.content, system="nes"))
+    return game, (tmp_path / "whole.bk2").read_bytes(), movie.ram_sha1
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_is_a_line_or_harmless(
+    on_nes: tuple[Game, bytes, str], tmp_path: Path, data: st.DataObject
+) -> None:
+    """The sums of a zip are over its members: what lies between them may be anything."""
+    game, whole, ram = on_nes
+    path = tmp_path / "a.bk2"
+    broken = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 3))):
+        broken[data.draw(st.integers(0, len(broken) - 1))] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(broken[: data.draw(st.integers(0, len(broken)))])
+    try:
+        read = bk2.read(path, game)
+    except UserError as error:
+        assert "a.bk2" in str(error)
+    else:
+        assert read.ram_sha1 == ram

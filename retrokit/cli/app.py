@@ -40,9 +40,7 @@ COMMANDS = {
     "ramsearch": Command("ramsearch", "ramsearch", "Find score, lives and game over in RAM."),
     "eval": Command("eval", "evaluate", "Play whole games with checkpoints, and at random."),
     "runs": Command("runs", "runs", "List training runs, their checkpoints and their numbers."),
-    "replay": Command(
-        "replay", "replay", "Replay a movie, and prove that it ends in the same RAM."
-    ),
+    "replay": Command("replay", "replay", "Replay a movie, prove its RAM, and film it."),
     "progression": Command(
         "progression", "progression", "Film checkpoints side by side, a median game of each."
     ),

@@ -113,10 +113,19 @@ def _gpu() -> Check:
     return Check("gpu", False, "no NVIDIA GPU answers", remedy)
 
 
-def _ffmpeg() -> Check:
-    path = shutil.which("ffmpeg")
-    remedy = "needed only for videos; Debian and Ubuntu: apt-get install ffmpeg"
-    return Check("ffmpeg", path is not None, path or "not on PATH", remedy)
+def _video() -> Check:
+    return _extra("video", "av", "films")
+
+
+def _pygame() -> Check:
+    return _extra("watch", "pygame-ce", "retrokit watch in a window")
+
+
+def _extra(name: str, distribution: str, use: str) -> Check:
+    """Look for what an extra brings."""
+    found = _distribution(distribution)
+    text = f"{distribution} {found}" if found else "not installed"
+    return Check(name, found is not None, text, f"needed only for {use}; pip install '.[{name}]'")
 
 
 def _display() -> Check:
@@ -133,5 +142,5 @@ def _distribution(name: str) -> str | None:
 
 
 CHECKS: tuple[Callable[[], Check], ...] = (
-    _python, _compiler, _host, _cores, _roms, _torch, _gpu, _ffmpeg, _display,
+    _python, _compiler, _host, _cores, _roms, _torch, _gpu, _video, _pygame, _display,
 )  # fmt: skip

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..conditions import Terminated
 from ..discovery.hint import format_moment, parse_moment
 from ..discovery.lens import Lens, every_lens, number
 from ..discovery.narrow import Filter, Reading
 from ..discovery.poke import Moment
 from ..discovery.session import Session
-from ..errors import CoreCrashed, CoreTimeout, RetrokitError, UserError
+from ..errors import CoreCrashed, CoreTimeout, IntegrationError, RetrokitError, UserError
 from ..files import whole_file
 from ..integration import parse_start
 from ..png import encode_png
@@ -104,7 +106,9 @@ class Prompt:
             if name in ("quit", "exit"):
                 return False
             if name not in COMMANDS:
-                raise UserError(f"there is no command {name}", "one of " + " ".join(COMMANDS))
+                close = difflib.get_close_matches(name, COMMANDS, 1)
+                wanted = close[0] if close else "one of " + " ".join(COMMANDS)
+                raise UserError(f"there is no command {name}", wanted)
             fps = self.session.origin.fps
             times = [word for word in rest if word.startswith("@")]
             at = parse_moment(times[-1], fps) if times else None
@@ -168,9 +172,10 @@ class Prompt:
         session, words = self.session, line.words
         if line.at is not None and line.at in session.times:
             words = [*words, f"#{1 + session.times.index(line.at)}"]
-        elif not any(word.startswith("#") for word in words) and (line.at or session.went_on):
+        named = any(word.startswith("#") for word in words)
+        if own := not named and bool(line.at or session.went_on):
             self.snap(line)
-        session.filter(Filter.parse([name, *words], len(session.times)))
+        session.filter(Filter.parse([name, *words], len(session.times)), own=own)
         self.count()
 
     def type(self, line: Line) -> None:
@@ -260,8 +265,14 @@ class Prompt:
 
     def over(self, line: Line) -> None:
         """Say when the game is over."""
-        self.session.over = " ".join(line.words)
-        print(f"terminated: {self.session.over or 'never'}")
+        rule = " ".join(line.words)
+        Terminated(rule)  # else it is no rule at all
+        self.session.over = rule
+        print(f"terminated: {rule or 'never'}")
+        try:
+            Terminated(rule, self.session.marks)
+        except IntegrationError as error:
+            print(f"before you write, mark that too: {error.found.split('found ')[-1]}")
 
     # -- keep ------------------------------------------------------------------------------------
 

@@ -160,9 +160,10 @@ def _played(
         output.progress(f"{total:,} episodes of {game.integration.game}", total) as advance,
     ):
         for number, player in enumerate(players):
+            name, before = player.name, number * episodes
 
-            def report(played: int, player: Player = player, number: int = number) -> None:
-                advance(number * episodes + played, f"{player.name}, {played} of {episodes}")
+            def report(played: int, steps: int, name: str = name, before: int = before) -> None:
+                advance(before + played, f"{name}, {played} of {episodes}")
 
             frame = evaluator.frame(player, episodes, seed, report=report)
             if not all(isinstance(m, str) and (run.path / m).is_file() for m in frame["movie"]):

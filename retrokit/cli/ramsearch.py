@@ -290,7 +290,7 @@ class _Run:
                 "seed": origin.seed,
                 "start_buttons": list(origin.start_buttons),
                 "action_set": [list(action) for action in origin.action_set],
-                "frames": self.tape.buttons.size,
+                "frames": self.tape.frames,
             }
         return known
 

@@ -59,7 +59,7 @@ def write_report(
                     raise RetrokitError(f"pictures that take more than {BRIEF_S:.0f} s")
                 advance(int(100 * event[2]), event[1])
 
-            told = (game, found, tape.origin, tape.offsets, tape.buttons, answer)
+            told = (game, found, tape.origin, tape.offsets, tape.logs, tape.styles, answer)
             album = sandbox.call(film, told, on_event=hear)
             advance(100)
     except KeyboardInterrupt:

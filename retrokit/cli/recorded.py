@@ -46,7 +46,7 @@ def read_hints(texts: Sequence[str], tape: Tape) -> tuple[Hint, ...]:
         UserError: One cannot be read, or is not in the recording.
     """
     assert tape.origin is not None
-    fps, frames = tape.origin.fps, tape.buttons.shape[1] if tape.episodes else 0
+    fps, frames = tape.origin.fps, tape.longest
     hints = tuple(Hint.parse(text, fps) for text in texts)
     for hint in hints:
         hint.check(tape.episodes, frames, fps)

@@ -1,4 +1,4 @@
-"""``retrokit replay``: does a movie still end in the same RAM? And the same as a ``.bk2``."""
+"""``retrokit replay``: does a movie still end in the same RAM? And a film of it, or a ``.bk2``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..load import open_game
 from ..movie import SUFFIX, Movie
 from . import output
 
+FILMS = (".mp4", ".gif", ".png")
 LOOKS = 100  # at how far a replay has come
 
 
@@ -32,7 +33,10 @@ def replay(
     integration: Annotated[
         str | None, typer.Option(help="What a .bk2 is of: a file, or the name of one that ships.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write it as a .bk2 or a .movie.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Film it (.mp4, .gif, .png), or write it as .bk2 or .movie.")
+    ] = None,
+    sound: Annotated[bool, typer.Option("--sound", help="With sound, in an .mp4.")] = False,
     json: output.JsonOption = False,
 ) -> int:
     """Replay a movie in a sandbox, frame by frame, and prove the RAM at its end.
@@ -40,9 +44,14 @@ def replay(
     Returns:
         0 when it ends in the same RAM.
     """
-    suffixes = bk2.SUFFIX, SUFFIX
-    if out is not None and out.suffix.lower() not in suffixes:
-        raise UserError(f"--out {out}", "a name that ends in " + " ".join(suffixes))
+    suffix = "" if out is None else out.suffix.lower()
+    if out is not None and suffix not in (*FILMS, bk2.SUFFIX, SUFFIX):
+        wanted = "a name that ends in " + " ".join((*FILMS, bk2.SUFFIX, SUFFIX))
+        raise UserError(f"--out {out}", wanted)
+    if sound and suffix != ".mp4":
+        raise UserError("--sound", "--out with an .mp4")
+    if suffix in FILMS:
+        from ..views import film  # noqa: F401 - what is not installed is told before the work
     where = content, tuple(rom_dir or ()), core
     recorded = _load(movie, integration, *where)
     facts: dict[str, Any] = {
@@ -59,11 +68,13 @@ def replay(
         output.note(f"retrokit: warning: {line}")
     facts |= told
     if out is not None:
-        facts["out"] = _written(recorded, out, *where)
+        line, facts["out"] = _written(recorded, out, sound, *where)
     if json:
         output.print_json(facts)
-    else:
-        _print(facts)
+        return 0
+    _print(facts)
+    if out is not None:
+        print(line)
     return 0
 
 
@@ -122,16 +133,46 @@ def _exported(
 def _written(
     movie: Movie,
     out: Path,
+    sound: bool,
     content: Path | None,
     rom_dirs: Sequence[Path],
     core: str | None,
-) -> str:
-    """Write what was asked for; return what it is."""
+) -> tuple[str, dict[str, Any]]:
+    """Write what was asked for; return what it is, as a line and as facts."""
+    if out.suffix.lower() in FILMS:
+        return _filmed(movie, out, sound, content, rom_dirs, core)
     if out.suffix.lower() == SUFFIX:
         movie.save(out)
-        return str(out)
+        return str(out), {"path": out}
     powered = sandbox.run(_exported, movie, out, content, rom_dirs, core)
-    return f"{out}, from {'power-on' if powered else 'a savestate'}"
+    start = "power-on" if powered else "a savestate"
+    return f"{out}, from {start}", {"path": out, "from": start}
+
+
+def _filmed(
+    movie: Movie,
+    out: Path,
+    sound: bool,
+    content: Path | None,
+    rom_dirs: Sequence[Path],
+    core: str | None,
+) -> tuple[str, dict[str, Any]]:
+    from ..views.film import filming
+    from ..views.reel import Reel, Source
+
+    with Reel(Source(movie, content, rom_dirs, core, sound=sound)) as reel:
+        head = reel.head
+        rate = head.sound_rate if sound else 0.0
+        with (
+            filming(out, head.fps, aspect=head.aspect, sound_rate=rate) as camera,
+            output.progress(f"filming {movie.game}", movie.frames) as advance,
+        ):
+            for number, frame in enumerate(reel, 1):
+                camera.add(frame.picture, frame.sound)
+                advance(number)
+    facts = camera.facts
+    assert facts is not None
+    return str(facts), facts.to_dict()
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -139,5 +180,3 @@ def _print(facts: dict[str, Any]) -> None:
     more = "".join(f", {name.replace('_', ' ')} {facts['facts'][name]}" for name in sorted(told))
     print(f"{facts['game']} on {facts['core']}{more}")
     print(f"{facts['frames']:,} frames, {facts['seconds']:.1f} s, end in the same RAM")
-    if "out" in facts:
-        print(facts["out"])

@@ -33,6 +33,7 @@ class Buttons:
         fire: The useful buttons that are no directions, the one that matters most often first.
         pause: Buttons after a tap of which directions no longer matter.
         harmful: Never to be pressed in play: pause, console switches, coins, START and SELECT.
+        idle: Triggers that did nothing wherever they were tried; elsewhere they may.
     """
 
     action_set: list[list[str]]
@@ -40,6 +41,7 @@ class Buttons:
     fire: list[str]
     pause: list[str]
     harmful: list[str]
+    idle: tuple[str, ...] = ()
 
 
 def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
@@ -57,8 +59,9 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
     shown = {name: effects[:, n + 1] for n, name in enumerate(tried)}
     seen = {name: _differ(shown[name], effects[:, 0]) for name in tried}
     walks = [MASKS[name] for name in DIRECTIONS if seen.get(name)]
-    for name in _TRIGGERS:  # some strike only where a direction is held too
-        if seen.get(name) == 0 and walks and (name in described or not described):
+    known = [n for n in _TRIGGERS if n in tried and (n in described or not described)]
+    for name in known:  # some strike only where a direction is held too
+        if walks and not seen[name]:
             both = _effects(core, states, [*walks, *(mask | MASKS[name] for mask in walks)])
             alone, shown[name] = np.split(both.reshape(len(states), -1), 2, axis=1)
             seen[name] = _differ(shown[name], alone)
@@ -68,7 +71,8 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
     useful = [name for name in useful if name not in harmful]
     fire = sorted((n for n in _TRIGGERS if n in useful), key=lambda name: -seen[name])
     fire = _without_twins(fire, shown, seen)
-    return Buttons(_action_set(core, states, useful, fire), useful, fire, pause, harmful)
+    idle = tuple(name for name in known if not seen[name])
+    return Buttons(_action_set(core, states, useful, fire), useful, fire, pause, harmful, idle)
 
 
 def _described(core: Core) -> dict[str, str]:

@@ -147,7 +147,8 @@ class Answer:
         if hints and not any(candidate.shown for candidate in self.candidates):
             found = f"what fits {hints} is unproved" if self.candidates else f"nothing fits {hints}"
             return SearchFailed(found, "a score that reads so and is proved", HINT_ADVICE)
-        found = "a number rose on the screen, unproved" if self.candidates else "nothing scored"
+        found = "a number rose on the screen, unproved," if self.candidates else "nothing scored"
+        found += f" in {self.frames:,} frames of play"
         return SearchFailed(found, "a score that rises in random play", ADVICE)
 
     def integration(self, content: Content) -> Integration:

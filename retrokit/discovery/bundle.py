@@ -156,6 +156,12 @@ class Witness:
         """Begin a new attempt at a proof."""
         self._open = []
 
+    def narrow(self, columns: NDArray[np.bool_]) -> None:
+        """Forget recorded bytes: from now on only these of them are, bool [recorded]."""
+        proofs = [seen for _, seen in self._proofs]
+        for kept in (self._open, *proofs):
+            kept[:] = [replace(e, before=e.before[columns]) for e in kept]
+
     def shows(self, kind: str, of: Experiment | None = None, **claim: int) -> None:
         """Keep the latest experiment, or another, with what it shows."""
         seen = self.latest if of is None else of

@@ -48,7 +48,8 @@ def film(
     found: FoundCore,
     origin: Origin | None,
     offsets: NDArray[np.int32],
-    buttons: NDArray[np.uint16],
+    logs: Sequence[NDArray[np.uint16]],
+    styles: Sequence[str],
     answer: Answer | None,
 ) -> Album:
     """Take the pictures of a search; runs in a sandbox child.
@@ -59,19 +60,20 @@ def film(
         found: The core it was searched on.
         origin: What was known when the recording began; None shows the game from power-on.
         offsets: int32 [kept]: the bytes that were recorded.
-        buttons: uint16 [episodes, frames]: what was pressed; empty before the first episode ended.
+        logs: uint16 [frames] for each episode: what was pressed; none before the first one ended.
+        styles: Name of the way of playing, per episode.
         answer: What was found; None where the search did not come so far.
     """
     with Team.open(found, content) as core:
-        if origin is None or not buttons.size:
+        if origin is None or not len(logs):
             return _booted(emit, core, origin)
         core.agree()
         core.run(1)  # some cores cannot restore before
         find_home(core, origin.state)
         core.agree(origin.state)
         if answer is not None and answer.ends:  # what was played for lives alone counts for nothing
-            buttons = buttons[: len(answer.ends)]
-        recording = _played(emit, core, origin, offsets, buttons)
+            logs = logs[: len(answer.ends)]
+        recording = _played(emit, core, origin, offsets, logs, styles)
         core.load(origin.state)
         core.run(2)
         prober = Prober(core, recording, core.frame_size)
@@ -139,16 +141,17 @@ def _played(
     core: Core,
     origin: Origin,
     offsets: NDArray[np.int32],
-    buttons: NDArray[np.uint16],
+    logs: Sequence[NDArray[np.uint16]],
+    styles: Sequence[str],
 ) -> Recording:
     """Return the recording, played once more in the rounds it was played in."""
     recording: Recording | None = None
     actions = [list(action) for action in origin.action_set]
-    for first in range(0, len(buttons), EPISODES):
-        log = buttons[first : first + EPISODES]
+    for first in range(0, len(logs), EPISODES):
+        log = np.stack(logs[first : first + EPISODES])
 
         def report(share: float, first: int = first, count: int = len(log)) -> None:
-            played = (first + share * count) / len(buttons)
+            played = (first + share * count) / len(logs)
             emit(("stage", "playing the episodes again", 0.7 * played))
 
         more = record(
@@ -161,6 +164,7 @@ def _played(
             report=report,
             offsets=offsets,
             known=log,
+            names=styles[first : first + EPISODES],
         )
         recording = more if recording is None else join(recording, more)
     assert recording is not None

@@ -34,8 +34,7 @@ def find_game_over(prober: Prober, spans: Sequence[Span], late: Late) -> Fact | 
         None where fewer than two games ended, or no byte is such.
     """
     recording = prober.recording
-    length = recording.buttons.shape[1]
-    ended = np.flatnonzero((recording.ends < length) & (recording.ends > DYING)).tolist()
+    ended = np.flatnonzero((recording.ends < recording.lengths) & (recording.ends > DYING)).tolist()
     if len(ended) < LEAST_ENDS:
         return None
     first, last, step = SAMPLED

@@ -23,12 +23,11 @@ def play_ends(
     episodes that.
     """
     recording = prober.recording
-    length = recording.buttons.shape[1]
-    ends = np.full(recording.episodes, length, np.int64)
+    ends = recording.lengths.copy()
     if lives is not None and lives.grade == "proved":
         over = lives.read(recording.series(lives.offset)) == lives.last
         for episode in np.flatnonzero(over.any(axis=1)).tolist():
-            ends[episode] = int(over[episode].argmax()) + 1
+            ends[episode] = min(int(ends[episode]), int(over[episode].argmax()) + 1)
         return ends
     core = prober.core
     core.load(recording.state)

@@ -280,7 +280,10 @@ def nearby(
     lines = []
     for candidate in find(recording, spans, wide, NEAREST)[1]:
         values, start = values_of(recording, candidate.variable, candidate.offsets)
-        hint = next(hint for hint in hints if not hint.fits(values, start))
+        missed = [hint for hint in hints if not hint.fits(values, start)]
+        if not missed:  # it fits, and is no score
+            continue
+        hint = missed[0]
         lines.append(f"{hint.text}: {name_of(candidate)} {hint.told(values, start, fps)}")
     return lines
 

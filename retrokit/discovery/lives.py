@@ -164,7 +164,10 @@ def find_lives(
         bits = best.field
         plain = bits.mask in PLAIN and not bits.codes  # odd bits are worth nothing without proof
         if plain and bits not in copies:
-            told = {"why": why.get(bits, "others that fall so were likelier, and none was proved")}
+            likelier = "what falls so and was likelier was not proved: " + next(
+                iter(why.values()), ""
+            )
+            told = {"why": why.get(bits, likelier)}
             where = bits.offset, bits.mask, bits.shift
             return Lives(*where, False, best.start, 0, False, "unproved", told)
     return None

@@ -248,7 +248,8 @@ class Prober:
         # The byte must rest before the poke is judged, and the episode go on after it.
         for back in range(1, BEFORE + 1):
             good[:, back:] &= ~changed[:, :-back]
-        good[:, :EARLIEST] = good[:, -1 - LATEST :] = False
+        frames = np.arange(self.recording.buttons.shape[1])
+        good &= (frames >= EARLIEST) & (frames < self.recording.lengths[:, None] - 1 - LATEST)
         found = np.flatnonzero(good)
         rises = series.reshape(-1)[found + 1] > series.reshape(-1)[found]
         return (found[rises] if rises.any() else found).astype(np.int32) + 1 - BEFORE
@@ -371,7 +372,7 @@ class Prober:
         """
         cells, changes = self._draw(unit, moment, beside or {}, worth)
         later = Moment(moment.episode, moment.frame + self.looks[-1])
-        if changes and later.frame < self.recording.buttons.shape[1]:
+        if changes and later.frame < self.recording.lengths[moment.episode]:
             quiet, changes_again = self._draw(unit, later, beside or {}, worth)
             cells = quiet if quiet and not changes_again else cells or quiet
         return cells

@@ -44,6 +44,8 @@ class Recording:
         styles: Name of the way of playing, per episode.
         every: Frames between checkpoints.
         checkpoints: Savestates before frames 0, every, 2·every, … of each episode.
+        lengths: int64 [episodes]: frames that were played. After them nothing is pressed, nothing
+            moves, and there are no checkpoints.
         ends: int64 [episodes]: frames until the game was over; `ending` sets them.
         saved: bool [ram_size]: bytes that a savestate brings back; others must not be poked.
     """
@@ -56,13 +58,16 @@ class Recording:
     styles: list[str]
     every: int
     checkpoints: list[Sequence[bytes]] = field(repr=False)
+    lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     saved: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __post_init__(self) -> None:
         """Let every episode last to its last frame until told otherwise."""
+        if len(self.lengths) != len(self.buttons):
+            self.lengths = np.full(len(self.buttons), self.buttons.shape[1], np.int64)
         if len(self.ends) != len(self.buttons):
-            self.ends = np.full(len(self.buttons), self.buttons.shape[1], np.int64)
+            self.ends = self.lengths.copy()
         if len(self.saved) != len(self.initial):
             self.saved = np.ones(len(self.initial), np.bool_)
 
@@ -84,8 +89,24 @@ class Recording:
 
     @property
     def frames(self) -> int:
-        """Frames in all episodes together."""
-        return int(self.buttons.size)
+        """Frames played in all episodes together."""
+        return int(self.lengths.sum())
+
+    def narrowed(self, columns: NDArray[np.bool_]) -> Recording:
+        """Return the recording with some of the bytes that it keeps, bool [kept]."""
+        ram = np.ascontiguousarray(self.ram.transpose(2, 0, 1)[columns]).transpose(1, 2, 0)
+        return replace(self, ram=ram, offsets=self.offsets[columns])
+
+    def longer(self, frames: int) -> Recording:
+        """Return the recording with room for so many frames, in which nothing happens."""
+        more = frames - self.buttons.shape[1]
+        if more <= 0:
+            return self
+        last = np.repeat(self.ram[:, -1:], more, axis=1)
+        # Joined this way round, the bytes of one offset still lie together.
+        ram = np.concatenate([part.transpose(2, 0, 1) for part in (self.ram, last)], axis=2)
+        buttons = np.pad(self.buttons, ((0, 0), (0, more)))
+        return replace(self, buttons=buttons, ram=ram.transpose(1, 2, 0))
 
     def column(self, offset: int) -> int | None:
         """Return the column of an offset, or None when its byte was not kept."""
@@ -106,7 +127,7 @@ class Recording:
             byte = self.ram[:, :, column]
             moved = np.count_nonzero(byte[:, 1:] != byte[:, :-1])
             out[column] = moved + np.count_nonzero(byte[:, 0] != first)
-        return out / self.buttons.size
+        return out / self.frames
 
 
 def record(
@@ -123,6 +144,7 @@ def record(
     keep: Keep = lambda number, offsets, buttons, ram: None,
     offsets: NDArray[np.int32] | None = None,
     known: NDArray[np.uint16] | None = None,
+    names: Sequence[str] = (),
     every: int = 0,
 ) -> Recording:
     """Play at random and keep the RAM.
@@ -141,6 +163,7 @@ def record(
         offsets: Bytes to keep, as an earlier recording did; None chooses them.
         known: uint16 [<= episodes, frames]: the first episodes' buttons where an earlier recording
             has them; they are played again, for their checkpoints.
+        names: Names of the ways of playing, where others than those of the episodes' numbers.
         every: Frames between checkpoints, as an earlier recording has them; 0 chooses.
 
     Returns:
@@ -206,7 +229,7 @@ def record(
         ram,
         initial,
         offsets,
-        [style.name for style, _ in styles],
+        list(names) or [style.name for style, _ in styles],
         every,
         checkpoints,
         saved=saved,
@@ -262,16 +285,20 @@ def saved_bytes(core: Core, state: bytes) -> NDArray[np.bool_]:
     return saved
 
 
-def join(first: Recording, second: Recording) -> Recording:
-    """Return two recordings of the same start and the same kept bytes as one."""
+def join(*parts: Recording) -> Recording:
+    """Return recordings of the same start and the same kept bytes as one."""
+    lengths = np.concatenate([part.lengths for part in parts])
+    longer = [part.longer(int(lengths.max())) for part in parts]
+    first = longer[0]
     return Recording(
         first.state,
-        np.concatenate([first.buttons, second.buttons]),
-        np.concatenate([first.ram, second.ram]),
+        np.concatenate([part.buttons for part in longer]),
+        np.concatenate([part.ram for part in longer]),
         first.initial,
         first.offsets,
-        first.styles + second.styles,
+        [style for part in longer for style in part.styles],
         first.every,
-        first.checkpoints + second.checkpoints,
+        [points for part in longer for points in part.checkpoints],
+        lengths,
         saved=first.saved,
     )

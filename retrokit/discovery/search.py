@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..buttons import DIRECTIONS, to_mask
 from ..content import Content
 from ..errors import NoMemory
 from ..integration import parse_start
+from ..policy import style_of
 from ..systems import FoundCore
 from ..team import Team
 from .actions import Buttons, useful_buttons
@@ -22,6 +23,7 @@ from .bundle import Bundle, Witness
 from .candidates import Candidate
 from .control import play_states
 from .ends import play_ends
+from .explore import long_play
 from .fact import Fact
 from .grade import known_rises
 from .hint import agreeing, find, named
@@ -59,7 +61,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
     Args:
         emit: Called as the search goes on with ("stage", text, share of the whole),
             ("origin", Origin) once the start is known and again with the actions, ("episode",
-            number, offsets, buttons, ram) for each one that is not on the tape already (see
+            number, offsets, buttons, ram, style) for each one that is not on the tape already (see
             Tape.put), and ("warning", text).
         content: What to play.
         found: The core to play it on.
@@ -116,6 +118,11 @@ def find_play(emit: Emit, content: Content, found: FoundCore, settings: Settings
     with Team.open(found, content) as core:
         core.agree()
         _Hunt(core, settings, emit, {}, None).begin()
+
+
+def _counts(candidate: Candidate) -> bool:
+    """Tell whether a number on the screen rose and is more than unproved."""
+    return candidate.grade != "unproved" and candidate.behaviour.rises > 0
 
 
 class _Hunt:
@@ -224,7 +231,7 @@ class _Hunt:
     ) -> tuple[list[Candidate], Lives | None, Recording]:
         """Record until something scores; find lives and game over, then the score in play."""
         settings, tape = self.settings, self.tape
-        recorded = np.zeros((0, 0), np.uint16) if tape is None else tape.buttons
+        recorded = [] if tape is None else tape.logs
         frames = max(300, settings.frames // EPISODES)
         offsets = tape.offsets if tape is not None and len(recorded) else None
         recording: Recording | None = None
@@ -239,7 +246,15 @@ class _Hunt:
             if turn:
                 self.core.reopen()
                 self.core.agree(start.state)
-            known = recorded[first : first + EPISODES]
+            length, names = frames, list[str]()
+            known = [log for log in recorded[first : first + EPISODES] if len(log) == frames]
+            if recording is not None and turn + 1 == ROUNDS and not any(map(_counts, candidates)):
+                seeds = [settings.seed * 1000 + turn]
+                past, report = recorded[first:], partial(self._report, "going where nobody was")
+                logs, names = long_play(
+                    self.core, recording, buttons, lives, EPISODES, seeds, past, report
+                )
+                known, length = list(logs), logs.shape[1]
             more = record(
                 self.core,
                 start.state,
@@ -248,15 +263,20 @@ class _Hunt:
                 seed=settings.seed * 1000 + turn,
                 first=first,
                 episodes=EPISODES,
-                frames=frames,
+                frames=length,
                 report=lambda share: self._report("playing at random", share),
-                keep=partial(self._keep, first),
+                keep=partial(self._keep, first, names),
                 offsets=offsets if recording is None else recording.offsets,
-                known=known if len(known) else None,
+                known=np.stack(known) if known else None,
+                names=names,
                 every=0 if recording is None else recording.every,
             )
             self.frames += more.frames
             known_play = recording
+            if recording is not None and names:  # room for it: what never moved goes
+                moved = (recording.changes() > 0) | (more.changes() > 0)
+                recording, more = recording.narrowed(moved), more.narrowed(moved)
+                self.witness.narrow(moved)
             recording = more if recording is None else join(recording, more)
             self._spend("record", clock)
             size = self._picture_size(start.state)
@@ -340,15 +360,18 @@ class _Hunt:
     def _keep(
         self,
         first: int,
+        names: Sequence[str],
         number: int,
         offsets: NDArray[np.int32],
         buttons: NDArray[np.uint16],
         ram: NDArray[np.uint8],
     ) -> None:
         """Hand an episode out; one that is on the tape is compared with it instead."""
+        name = names[number] if names else style_of(first + number)[0].name
         tape, number = self.tape, first + number
         if tape is not None and number < tape.episodes:
-            differ = (tape.ram(number) != ram).any(axis=1)
+            old = tape.ram(number)
+            differ = (old != ram).any(axis=1) if len(old) == len(ram) else np.ones(1, np.bool_)
             if not differ.any():
                 return
             text = (
@@ -356,7 +379,7 @@ class _Hunt:
                 f"{number}, from frame {int(differ.argmax())} on): going on with the new frames"
             )
             self.emit(("warning", text))
-        self.emit(("episode", number, offsets, buttons, ram))
+        self.emit(("episode", number, offsets, buttons, ram, name))
 
     def _picture_size(self, state: bytes) -> tuple[int, int]:
         self.core.load(state)

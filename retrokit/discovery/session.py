@@ -63,7 +63,8 @@ class Session:
         self.recording = tape.recording() if tape is not None and tape.episodes else None
         self.logs: list[Log] = [np.zeros(0, np.uint16)]
         if self.recording is not None:
-            self.logs = list(self.recording.buttons)
+            rows = zip(self.recording.buttons, self.recording.lengths.tolist(), strict=True)
+            self.logs = [log[:length] for log, length in rows]
         self.search = Narrowing(origin.spans)
         self.times: tuple[Moment, ...] = ()
         self.taken: tuple[Moment, ...] = ()
@@ -164,7 +165,7 @@ class Session:
         """Return all bytes at a moment, uint8 [bytes]: recorded where they are, else played."""
         at = at or self.now
         self._log_to(at)
-        if self.recording is not None and at.frame <= self.recording.buttons.shape[1]:
+        if self.recording is not None and at.frame <= self.recording.lengths[at.episode]:
             return row_of(self.recording, at)
         if at.frame == 0 and self.origin.memory:
             return np.frombuffer(self.origin.memory, np.uint8)
@@ -243,9 +244,11 @@ class Session:
         """Whether there is no snapshot yet, or play has gone on since the last was taken."""
         return not self.taken or self.taken[-1] != self.now
 
-    def filter(self, one: Filter) -> None:
-        """Add a filter."""
+    def filter(self, one: Filter, *, own: bool = False) -> None:
+        """Add a filter; with ``own`` it goes with the snapshot just taken when it is taken back."""
         self._change(self.search.by(one))
+        if own:
+            self._past.pop()
 
     def through(self, lenses: Iterable[Lens]) -> None:
         """Look through other types."""
@@ -287,9 +290,11 @@ class Session:
         """
         tape = Tape()
         tape.origin = self.origin
-        if self.recording is not None and len(self.logs[-1]) == self.recording.buttons.shape[1]:
+        played = self.recording
+        if played is not None and len(self.logs[-1]) == played.lengths[-1]:
             for number, log in enumerate(self.logs):
-                tape.put(number, self.recording.offsets, log, self.recording.ram[number])
+                ram, style = played.ram[number, : len(log)], played.styles[number]
+                tape.put(number, played.offsets, log, ram, style)
         elif len(self.logs[0]):
             log = np.pad(self.logs[0], (0, max(0, SHORTEST - len(self.logs[0]))))
             offsets, ram = self._call(tape_of, self.origin, log, on_event=report)

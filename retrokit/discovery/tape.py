@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..core import Span
 from ..errors import UserError
 from ..files import reading, whole_file
 from ..policy import style_of
-from .record import Recording
+from .record import Recording, join
 
 # What a person's session adds to a recording; see `retrokit.discovery.session`.
 SESSION = ("snapshots", "snapshot_ram", "filters", "types", "marks")
@@ -82,15 +83,18 @@ class Origin:
 
 
 class Tape:
-    """Episodes of one search, all of one length, in a nameless temporary file.
+    """Episodes of one search in a nameless temporary file.
 
-    ``extra`` holds further arrays that are written and read with it: those of a person's session.
+    Attributes:
+        styles: Name of the way of playing, per episode.
+        extra: Further arrays that are written and read with it: those of a person's session.
     """
 
     def __init__(self) -> None:
         self.origin: Origin | None = None
         self.extra: dict[str, NDArray[Any]] = {}
         self.offsets = np.zeros(0, np.int32)
+        self.styles: list[str] = []
         self._logs: list[NDArray[np.uint16]] = []
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the tape
 
@@ -104,26 +108,47 @@ class Tape:
         return len(self._logs)
 
     @property
-    def buttons(self) -> NDArray[np.uint16]:
-        """Their buttons, uint16 [episodes, frames]."""
-        return np.stack(self._logs) if self._logs else np.zeros((0, 0), np.uint16)
+    def logs(self) -> list[NDArray[np.uint16]]:
+        """Their buttons, uint16 [frames] each."""
+        return list(self._logs)
+
+    @property
+    def frames(self) -> int:
+        """How many frames are kept, of all episodes together."""
+        return sum(len(log) for log in self._logs)
+
+    @property
+    def longest(self) -> int:
+        """Frames of the longest episode."""
+        return max((len(log) for log in self._logs), default=0)
 
     def ram(self, number: int) -> NDArray[np.uint8]:
         """Return the bytes after each frame of an episode, uint8 [frames, kept]."""
         shape = (len(self._logs[number]), len(self.offsets))
-        size = shape[0] * shape[1]
-        return np.frombuffer(os.pread(self._file.fileno(), size, number * size), np.uint8).reshape(
-            shape
-        )
+        data = os.pread(self._file.fileno(), shape[0] * shape[1], self._begins(number))
+        return np.frombuffer(data, np.uint8).reshape(shape)
+
+    def _begins(self, number: int) -> int:
+        """Return where an episode's bytes begin in the file."""
+        return sum(len(log) for log in self._logs[:number]) * len(self.offsets)
 
     def recording(self) -> Recording:
         """Return what was recorded, without the savestates in between."""
         assert self.origin is not None
-        ram = np.stack([self.ram(number) for number in range(self.episodes)])
-        styles = [style_of(number)[0].name for number in range(self.episodes)]
-        return Recording(
-            self.origin.state, self.buttons, ram, self._memory(), self.offsets, styles, 0, []
-        )
+        parts = [
+            Recording(
+                self.origin.state,
+                log[None],
+                self.ram(number)[None],
+                self._memory(),
+                self.offsets,
+                [self.styles[number]],
+                0,
+                [[]],
+            )
+            for number, log in enumerate(self._logs)
+        ]
+        return join(*parts)
 
     def _memory(self) -> NDArray[np.uint8]:
         """Return all bytes at the start of play; older files tell only those after one frame."""
@@ -141,13 +166,20 @@ class Tape:
         offsets: NDArray[np.int32],
         buttons: NDArray[np.uint16],
         ram: NDArray[np.uint8],
+        style: str = "",
     ) -> None:
-        """Keep an episode: the next one, or another take of an earlier one."""
+        """Keep an episode: the next one, or another take of an earlier one.
+
+        A take of another length ends the tape. Without a name the style is that of the number.
+        """
         self.offsets = offsets
-        self._file.seek(number * ram.size)
+        if number < self.episodes and len(self._logs[number]) != len(buttons):
+            del self._logs[number:], self.styles[number:]
+        self._file.seek(self._begins(number))
         self._file.write(np.ascontiguousarray(ram).data)
         self._file.flush()
         # Last, since Ctrl-C may come at any moment: what is not listed was not recorded.
+        self.styles[number : number + 1] = [style or style_of(number)[0].name]
         self._logs[number : number + 1] = [buttons]
 
     def save(self, path: Path) -> None:
@@ -162,7 +194,7 @@ class Tape:
             UserError: It cannot be written.
         """
         assert self.origin is not None
-        origin, shape = self.origin, (self.buttons.size, len(self.offsets))
+        origin, shape = self.origin, (self.frames, len(self.offsets))
         ram = np.zeros(shape, np.uint8)
         if ram.size:
             ram = np.memmap(self._file, np.uint8, "r", shape=shape)
@@ -171,8 +203,9 @@ class Tape:
                 file,
                 ram=ram,
                 offsets=self.offsets,
-                buttons=self.buttons.reshape(-1),
-                restarts=np.arange(self.episodes, dtype=np.int64) * self.buttons.shape[1],
+                buttons=np.concatenate([np.zeros(0, np.uint16), *self._logs]),
+                restarts=np.cumsum([0, *(len(log) for log in self._logs)], dtype=np.int64)[:-1],
+                styles=texts(self.styles),
                 rom_sha1=np.array(origin.rom_sha1),
                 core=np.array(origin.core),
                 core_version=np.array(origin.core_version),
@@ -220,12 +253,13 @@ class Tape:
             float(arrays.get("fps", 60.0)),
             arrays["memory"].tobytes() if "memory" in arrays else b"",
         )
-        episodes = len(arrays["restarts"])
-        logs = arrays["buttons"].astype(np.uint16).reshape(episodes, -1 if episodes else 0)
-        offsets = arrays["offsets"].astype(np.int32)
-        ram = arrays["ram"].astype(np.uint8, copy=False).reshape(*logs.shape, len(offsets))
-        for number in range(episodes):
-            tape.put(number, offsets, logs[number], ram[number])
+        restarts, offsets = arrays["restarts"].tolist(), arrays["offsets"].astype(np.int32)
+        buttons, ram = arrays["buttons"].astype(np.uint16), arrays["ram"].astype(np.uint8)
+        if ram.shape != (len(buttons), len(offsets)) or restarts[:1] not in ([], [0]):
+            raise ValueError("its parts do not fit")
+        styles = arrays["styles"].tolist() if "styles" in arrays else [""] * len(restarts)
+        for number, (first, end) in enumerate(pairwise([*restarts, len(buttons)])):
+            tape.put(number, offsets, buttons[first:end], ram[first:end], styles[number])
         tape.extra = {name: array for name, array in arrays.items() if name in SESSION}
         return tape
 

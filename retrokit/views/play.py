@@ -203,7 +203,7 @@ class Person:
             begun = {"start": game.integration.start_frames(), "restored": True, "wait": start}
         return Movie(
             buttons=np.array(self._log, np.uint16)[:, None],
-            ram_sha1=ram_hash(core.read()),
+            ram_sha1=ram_hash(core),
             facts={"player": self.name},
             **identity(game, core.info.version),
             **begun,

@@ -85,31 +85,6 @@ def film_tiles(
     return camera.facts
 
 
-def film_movie(
-    path: Path, source: Source, report: Callable[[float], None] = lambda _: None
-) -> Facts:
-    """Replay one movie, in a process of its own, into a film of the game alone.
-
-    Args:
-        path: ``.mp4``, ``.gif`` or ``.png``.
-        source: The movie.
-        report: Called with the share of the work behind us, 0 to 1.
-
-    Raises:
-        UserError: The file cannot be written.
-        RetrokitError: The replay failed or differs, or the finished film is not what went in.
-    """
-    with Reel(source) as reel:
-        head = reel.head
-        rate = head.sound_rate if source.sound else 0.0
-        with filming(path, head.fps, aspect=head.aspect, sound_rate=rate) as camera:
-            for number, frame in enumerate(reel, 1):
-                camera.add(*frame)
-                report(number / head.frames)
-    assert camera.facts is not None
-    return camera.facts
-
-
 class _Wall:
     """All tiles as one picture, painted over where something changed."""
 

@@ -18,7 +18,7 @@ REPO = Path(__file__).parents[2]
 BENCHMARKS = REPO / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-from discovery import first, line, summary  # noqa: E402
+from discovery import first, line, summary, why  # noqa: E402
 
 
 def run(kept: Path) -> str:
@@ -50,7 +50,8 @@ def test_one_game_is_searched_judged_and_kept(tmp_path: Path) -> None:
 
 def row(name: str, verdict: str, grade: str, **more: Any) -> dict[str, Any]:
     candidate = {"verdict": verdict, "grade": grade, "evidence": {}}
-    known = {"game": name, "group": "own", "seconds": 2.0, "stages": {"score": 1.0}}
+    known: dict[str, Any] = {"game": name, "group": "own", "seconds": 2.0, "known": True}
+    known |= {"stages": {"score": 1.0}, "frames": 9000}
     return known | {"scored": True, "has_lives": True, "candidates": [candidate]} | more
 
 
@@ -88,3 +89,24 @@ def test_rows_are_lines_of_a_table() -> None:
     assert good == "| a | yes | complete, proved | right, proved | 2.0 | score 1.0 |  |"
     bad = line({"game": "f", "seconds": 9.0, "error": "no start found"})
     assert bad.startswith("| f | error |") and bad.endswith("| no start found |")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "grade", "more", "said"),
+    [
+        ("complete", "likely", {"scored": False}, "did not score in 9,000 frames of play"),
+        ("complete", "unproved", {}, "scored in 9,000 frames of play, but it is no more than unp"),
+        ("wrong", "likely", {}, "but another number came first (likely)"),
+        ("partial", "proved", {}, "but digits are missing (proved)"),
+        ("wrong", "likely", {"known": False}, "no number in this memory is its score"),
+        ("none", "none", {"candidates": []}, "but no number on the screen was found"),
+    ],
+)
+def test_a_failure_says_why(verdict: str, grade: str, more: dict[str, Any], said: str) -> None:
+    assert said in why(row("a", verdict, grade, **more))
+
+
+def test_what_decided_is_told() -> None:
+    good = row("a", "complete", "proved")
+    good["candidates"][0]["evidence"] = {"poke": {"rises": 4}}
+    assert why(good) == "poke {'rises': 4}"

@@ -232,7 +232,9 @@ def test_doctor_tells_what_is_missing():
     result = run("doctor", "--json", DISPLAY="", WAYLAND_DISPLAY="", PATH="")
     checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
     assert checks["python"]["ok"] and checks["python"]["remedy"] == ""
-    for name in ("compiler", "ffmpeg", "display", "gpu"):
+    assert checks["video"]["found"].startswith("av ") and not checks["video"]["required"]
+    assert checks["watch"]["found"].startswith("pygame-ce ")
+    for name in ("compiler", "display", "gpu"):
         assert not checks[name]["ok"] and checks[name]["remedy"] and not checks[name]["required"]
 
 

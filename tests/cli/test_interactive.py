@@ -306,6 +306,23 @@ def test_a_filter_compares_the_snapshots_that_were_taken(saved: Path, talk: Talk
     ]  # fmt: skip
 
 
+def test_a_filter_is_taken_back_with_its_own_snapshot(saved: Path, talk: Talk) -> None:
+    session = Session.open(saved / "s.npz")
+    times, filters = session.times, session.search.filters
+    assert talk(session, "equal 90 @7s", "undo")[0] == 0
+    assert (session.times, session.search.filters) == (times, filters)
+    assert talk(session, "snap @7s", "equal 90", "undo")[0] == 0
+    assert (len(session.times), session.search.filters) == (len(times) + 1, filters)
+
+
+def test_what_is_typed_wrong_is_told_at_once(saved: Path, talk: Talk) -> None:
+    session = Session.open(saved / "s.npz")
+    code, out, err = talk(session, "eqal 3", "over livse == 0", "over lives ==")
+    assert code == 2 and "there is no command eqal; wanted equal" in err
+    assert "before you write, mark that too: unknown variable 'livse'" in out
+    assert session.over == "livse == 0" and "found the end of the rule" in err
+
+
 def test_hints_over_a_recording(saved: Path, talk: Talk) -> None:
     file = str(saved / "s.npz")
     hints = ["--hint", "score=60@5s", "--hint", "score=180@600f", "--hint", "lives=3@0s"]

@@ -211,7 +211,7 @@ def keep(path: Path, episodes: int) -> None:
     whole, part = Tape.load(path), Tape()
     part.origin = whole.origin
     for number in range(episodes):
-        part.put(number, whole.offsets, whole.buttons[number], whole.ram(number))
+        part.put(number, whole.offsets, whole.logs[number], whole.ram(number))
     part.save(path)
 
 

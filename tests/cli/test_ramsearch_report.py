@@ -55,7 +55,7 @@ def test_a_report_of_a_search_that_found_nothing(run: Run) -> None:
     code, _, err = run(*given, core="arena_unseen")
     assert code == 1 and "nothing scored" in err
     text = Path("page.html").read_text("utf-8")
-    assert "Nothing scored." in text and "Why no score was found" in text
+    assert "Nothing scored in 9,000 frames of play." in text and "Why no score was found" in text
     assert "data:image/png;base64," in text
 
 

@@ -108,6 +108,20 @@ def test_mistakes_are_exit_2_and_one_line(folder: Path, capsys: pytest.CaptureFi
     assert "no content of three in" in capsys.readouterr().err
 
 
+def test_a_movie_is_filmed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("av")
+    assert main(["replay", "a.movie", "--out", "a.mp4", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["out"]
+    movie = Movie.load(Path("a.movie"))
+    assert (facts["frames"], facts["codec"]) == (movie.frames, "h264")
+    assert Path("a.mp4").stat().st_size > 500
+    assert main(["replay", "a.movie", "--out", "a.png", "--sound"]) == 2
+    assert "--sound; wanted --out with an .mp4" in capsys.readouterr().err
+    replace(movie, ram_sha1="0" * 40).save(Path("other.movie"))
+    assert main(["replay", "other.movie", "--out", "other.mp4"]) == 1
+    assert not Path("other.mp4").exists()
+
+
 def test_a_movie_becomes_a_bk2_and_comes_back(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

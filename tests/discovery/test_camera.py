@@ -51,7 +51,9 @@ def filmed(
             found, content = fake_core(core), fake_content()
             settings = Settings(frames=frames, actions=actions, start=PLAY)
             answer = search(hear, content, found, settings)
-            album = film(print, content, found, tape.origin, tape.offsets, tape.buttons, answer)
+            album = film(
+                print, content, found, tape.origin, tape.offsets, tape.logs, tape.styles, answer
+            )
             known[actions, frames, core] = Filmed(answer, tape, album)
         return known[actions, frames, core]
 
@@ -81,7 +83,7 @@ def test_traces_are_the_recorded_numbers(filmed: Callable[..., Filmed]) -> None:
     best = answer.best
     assert best is not None and album.ends == tuple(answer.ends)
     score = album.traces[0]
-    assert score.values.shape == tape.buttons.shape
+    assert score.values.shape == (tape.episodes, tape.longest)
     columns = np.searchsorted(tape.offsets, best.offsets)
     for episode, end in enumerate(album.ends):
         ram = {"SYSTEM_RAM": np.zeros((end, 0x100), np.uint8)}
@@ -154,9 +156,8 @@ def test_without_an_episode_the_game_itself_is_shown(
     started: bool,
 ) -> None:
     origin = filmed().tape.origin if started else None
-    nothing = np.zeros((0, 0), np.uint16)
     game = fake_content(), fake_core("arena_bcd")
-    album = film(print, *game, origin, np.zeros(0, np.int32), nothing, None)
+    album = film(print, *game, origin, np.zeros(0, np.int32), [], [], None)
     assert not album.recorded and album.traces == ()
     assert len(album.stills) == STILLS
     assert album.styles == ("from the start on" if started else "from power-on",)
@@ -170,7 +171,7 @@ def test_an_interrupted_search_is_filmed(
 ) -> None:
     _, tape, whole = filmed()
     game = fake_content(), fake_core("arena_bcd")
-    album = film(print, *game, tape.origin, tape.offsets, tape.buttons[:2], None)
+    album = film(print, *game, tape.origin, tape.offsets, tape.logs[:2], tape.styles[:2], None)
     assert album.recorded and album.styles == whole.styles[:2]
     assert album.stills and all(still.held == {} for still in album.stills)
 

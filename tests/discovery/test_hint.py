@@ -224,3 +224,11 @@ def test_a_time_that_is_seconds_off_is_told(played: tuple) -> None:
     assert lines and all(line.startswith(early.text) for line in lines)
     near = find(recording, spans, [replace(early, slack=180)])[1]
     assert SCORE in [one.offsets for one in near]
+
+
+def test_what_fits_is_not_nearby(played: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all that fits behaves like no score, nothing misses a hint, and nobody is told so."""
+    spans, recording, rises = played
+    fits = candidate(recording)
+    monkeypatch.setattr("retrokit.discovery.hint.find", lambda *given: (1, [fits]))
+    assert nearby(recording, spans, [hint_at(rises[1])], FPS) == []

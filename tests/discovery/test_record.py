@@ -173,7 +173,7 @@ def test_what_is_saved_comes_back(tmp_path: Path, episodes: int) -> None:
     back = Tape.load(path)
     assert back.origin == ORIGIN
     assert back.episodes == episodes
-    assert np.array_equal(back.buttons, tape.buttons)
+    assert np.array_equal(back.logs, tape.logs)
     for number in range(episodes):
         assert np.array_equal(back.ram(number), tape.ram(number))
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.npz"]
@@ -194,7 +194,7 @@ def test_arrays_that_anyone_can_read(tmp_path: Path) -> None:
 def test_another_take_replaces_the_first() -> None:
     tape, other = filled(3), filled(1, seed=9)
     last = tape.ram(2)
-    tape.put(1, tape.offsets, other.buttons[0], other.ram(0))
+    tape.put(1, tape.offsets, other.logs[0], other.ram(0))
     assert tape.episodes == 3
     assert np.array_equal(tape.ram(1), other.ram(0))
     assert np.array_equal(tape.ram(2), last)

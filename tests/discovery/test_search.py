@@ -17,6 +17,7 @@ from retrokit.core import Span
 from retrokit.discovery.actions import Buttons
 from retrokit.discovery.answer import Answer, Settings
 from retrokit.discovery.candidates import Candidate, behaviour
+from retrokit.discovery.explore import AT_RANDOM, EXPLORED, LONGER
 from retrokit.discovery.lives import Lives
 from retrokit.discovery.search import EPISODES, ROUNDS, search
 from retrokit.discovery.tape import Origin, Tape
@@ -66,7 +67,7 @@ def taped(events: Heard, path: Path, episodes: int, **changes: Any) -> Path:
 def test_points_that_no_screen_shows_are_no_score(whole: tuple[Answer, Heard]) -> None:
     answer, _ = whole
     assert answer.candidates == [] and answer.best is None
-    assert answer.frames == ROUNDS * 1800
+    assert answer.frames == (ROUNDS - 1 + LONGER) * 1800
     said = answer.to_dict(identify_nothing())
     assert said["scored"] is False and said["candidates"] == []
     with pytest.raises(SearchFailed, match="nothing scored.*fire"):
@@ -85,7 +86,11 @@ def test_all_is_handed_out_as_it_comes(whole: tuple[Answer, Heard]) -> None:
     assert kinds.index("origin") < kinds.index("episode")
     episodes = [event[1:] for event in events if event[0] == "episode"]
     assert [number for number, *_ in episodes] == list(range(ROUNDS * EPISODES))
-    assert all(ram.shape == (300, len(offsets)) for _, offsets, _, ram in episodes)
+    lengths = [300] * (ROUNDS - 1) * EPISODES + [LONGER * 300] * EPISODES
+    for length, (_, offsets, _, ram, _) in zip(lengths, episodes, strict=True):
+        assert ram.shape == (length, len(offsets))
+    styles = [style for *_, style in episodes]
+    assert styles[-EPISODES + AT_RANDOM :] == [EXPLORED] * (EPISODES - AT_RANDOM)
     assert all(0 <= event[2] <= 1 for event in events if event[0] == "stage")
     origin: Origin = events[kinds.index("origin")][1]
     assert (origin.seed, origin.frames, origin.action_set) == (5, 1800, ACTIONS)
@@ -93,7 +98,7 @@ def test_all_is_handed_out_as_it_comes(whole: tuple[Answer, Heard]) -> None:
     assert origin.fire == ("B",)
 
 
-@pytest.mark.parametrize("episodes", [0, 2, EPISODES + 1])
+@pytest.mark.parametrize("episodes", [0, 2, EPISODES + 1, 2 * EPISODES + 3, ROUNDS * EPISODES])
 def test_a_tape_is_gone_on_with(
     whole: tuple[Answer, Heard], counter: FoundCore, content: Content, tmp_path: Path, episodes: int
 ) -> None:
@@ -120,7 +125,7 @@ def test_a_core_that_plays_otherwise_now_is_told(
     tape = Tape.load(path)
     ram = tape.ram(1).copy()
     ram[70, 4] ^= 1
-    tape.put(1, tape.offsets, tape.buttons[1], ram)
+    tape.put(1, tape.offsets, tape.logs[1], ram)
     tape.save(path)
     _, new = heard(counter, content, Settings(frames=1800, seed=5, resume=path))
     warnings = [event[1] for event in new if event[0] == "warning"]
@@ -250,4 +255,4 @@ def test_without_fire_nothing_is_proved(game: str, seed: int, shown: bool) -> No
     )
     for candidate in answer.candidates:
         assert not set(candidate.offsets) & set(truth["hiscore_addrs"])
-    assert answer.frames == ROUNDS * 3000
+    assert answer.frames == (ROUNDS - 1 + LONGER) * 3000

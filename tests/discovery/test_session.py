@@ -188,7 +188,7 @@ def test_short_play_is_filled_up_so_that_a_search_can_go_on(
     session.play(session.random(50))
     session.save(tmp_path / "a.npz")
     tape = Tape.load(tmp_path / "a.npz")
-    assert tape.buttons.shape == (1, SHORTEST) and not tape.buttons[0, 50:].any()
+    assert tape.longest == tape.frames == SHORTEST and not tape.logs[0][50:].any()
     assert tape.origin is not None and tape.origin.frames == 6 * SHORTEST
     ram = tape.recording().ram[0]
     assert np.array_equal(ram[49], session.look().ram[tape.offsets])
