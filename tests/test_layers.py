@@ -80,7 +80,7 @@ ALLOWED: dict[str, set[str]] = {
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
     | {"bk2", "discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
-    | {"conditions", "views", "cluster"},
+    | {"views", "cluster"},
     "__main__": {"cli"},
 }
 # Heavy or optional package → the groups that may import it.
