@@ -166,7 +166,8 @@ def _visible(
 def _units(recording: Recording, offset: int) -> list[Unit]:
     """Return the digits that a byte may hold, by the values it had."""
     values = np.unique(recording.series(offset))
-    if len(values) >= 3 and not (values % 8).any() and int((values > 72).sum()) <= 1:
+    eighths = not (values % 8).any() and (values % 16).any()  # sixteenths are tens in packed BCD
+    if len(values) >= 3 and eighths and int((values > 72).sum()) <= 1:
         return [Unit(offset, "eighth")]
     base = _digit_base(recording, offset)
     units = [Unit(offset, "low"), Unit(offset, "high")]

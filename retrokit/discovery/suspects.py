@@ -152,7 +152,11 @@ def _coded(offset: int, byte: NDArray[np.uint8]) -> Field | None:
         if value in chain or times < 0.7 * after.total():
             break
         chain.append(value)
-    return Field(offset, codes=tuple(reversed(chain))) if 3 <= len(chain) <= CODES else None
+    # The last life is followed by a new game, if by anything: what climbs again is a stage.
+    climbs = any(value in chain[1:] for value in follow.get(chain[-1], ()))
+    if climbs or not 3 <= len(chain) <= CODES:
+        return None
+    return Field(offset, codes=tuple(reversed(chain)))
 
 
 def _suspect(field: Field, series: NDArray[np.int64], start: int) -> Suspect | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from retrokit.discovery import poke
 from retrokit.discovery.candidates import Candidate, values_of
 from retrokit.discovery.ends import play_ends
 from retrokit.discovery.poke import Prober
-from retrokit.discovery.score import find_score
+from retrokit.discovery.score import _units, find_score
 from retrokit.values import Variable
 
 MODE, DEMO, SCORE, COPY, HIGH = 4, 4, 0x80, 0x90, 0xA0  # tests/cores/arena.h
@@ -183,3 +184,15 @@ def test_where_nothing_scores_a_number_at_0_is_likely_and_a_constant_none(
     for candidate in candidates[1:]:
         assert candidate.grade == "unproved"
         assert not {HIGH, HIGH + 1, HIGH + 2} & set(candidate.offsets)
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ((0, 48, 96), {"low", "high"}),  # Krull's 0, 30, 60 points, which read as 0, 6, blank
+        ((0, 8, 16, 24, 128), {"eighth"}),  # Alien's pointers to glyphs, and its blank
+    ],
+)
+def test_tens_in_packed_bcd_are_no_pointers(values: tuple[int, ...], kinds: set[str]) -> None:
+    seen: Any = SimpleNamespace(series=lambda offset: np.array([values], np.uint8))
+    assert {unit.kind for unit in _units(seen, 30)} == kinds

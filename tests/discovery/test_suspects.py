@@ -83,6 +83,14 @@ def test_a_byte_that_goes_through_the_same_values_is_a_counter() -> None:
     assert _coded(7, np.array(back, np.uint8)) is None
 
 
+def test_a_stage_of_the_game_that_comes_again_is_no_counter() -> None:
+    """Krull's stages are 0, 3, 2, 3 …: as codes they would be lives, all lost at the second 2."""
+    stages = [np.array(v).repeat(300) for v in ([0, 0, 3, 2], [0, 3, 2, 3], [0, 0, 3, 2])]
+    assert _coded(34, np.array(stages, np.uint8)) is None
+    games = [np.array(v).repeat(300) for v in ([0, 0, 3, 2], [0, 3, 2, 0], [0, 0, 3, 2])]
+    assert _coded(34, np.array(games, np.uint8)) == Field(34, codes=(2, 3, 0))
+
+
 def test_bits_of_a_wider_number_are_no_counter() -> None:
     """The high bits of a place fall as it passes 64, the low bits of a clock as it ticks."""
     place = (100 - np.arange(80))[None].astype(np.uint8)
