@@ -39,7 +39,12 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save(lanes: Lanes | Workers) -> bytes:
-    """Return all that it takes to go on from here; no work may be under way."""
+    """Return all that it takes to go on from here; no step may be under way.
+
+    Raises:
+        CoreError: A lane has failed: there is no going on from it.
+    """
+    lanes.wait()
     logs = [lanes.log(row) for row in range(lanes.count)]
     rows = [(log.then, log.now, len(log.actions), log.chosen, log.known) for log in logs]
     actions = np.concatenate([log.actions for log in logs])

@@ -307,9 +307,9 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
             The number of the start state; uint16 [frames], RetroPad masks since it was restored.
 
         Raises:
-            UserError: An environment was never reset, or a step is under way.
+            UserError: There is no such environment, one was never reset, or a step is under way.
         """
-        self._check_idle()
+        self._check_idle(row)
         log = self.lanes.log(row)
         return log.start, log.buttons
 
@@ -319,12 +319,17 @@ class RetroVectorEnv(VectorEnv[Any, Any, Any]):
         Args:
             row: The environment's.
             facts: What else to keep in it, such as its seed and score.
+
+        Raises:
+            UserError: As `log`.
         """
-        self._check_idle()
+        self._check_idle(row)
         told = {"frame_skip": self.options.skip} | dict(facts or {})
         return Movie.recorded(self.lanes, row, told)
 
-    def _check_idle(self) -> None:
+    def _check_idle(self, row: int = 0) -> None:
+        if not 0 <= row < self.num_envs:
+            raise UserError(f"environment {row}", f"0 to {self.num_envs - 1}")
         if self._sent:
             raise UserError("a step under way", "step_wait() first")
         if not self._begun.all():

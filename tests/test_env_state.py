@@ -233,6 +233,9 @@ def test_what_does_not_fit_is_said(three: Three) -> None:
         with pytest.raises(UserError, match="step_wait"):
             ask()
     env.restore(state)  # the step is forgotten
+    for row in (-1, 2):
+        with pytest.raises(UserError, match=f"environment {row}; wanted 0 to 1"):
+            env.movie(row)
     others: list[tuple[str, Any]] = [
         ("with skip 2; wanted skip 3", RetroVectorEnv(game, 2, **RANDOM | {"skip": 3})),
         ("with environments 2; wanted environments 1", RetroVectorEnv(game, 1, **RANDOM)),
@@ -266,6 +269,20 @@ def test_a_game_that_comes_out_differently_is_an_error(three: Three) -> None:
         env.restore(other.state())
     env.restore(state)  # and still it works
     env.close(), other.close()
+
+
+def test_a_lane_that_failed_has_no_state(three: Three) -> None:
+    game = three(LENGTH=9)
+    env = RetroVectorEnv(game, 2, **PLAIN)
+    env.reset(seed=1)
+    with Core.open(game.found, game.content) as core:
+        core.record(game.integration.start_frames())
+        core.run(20)
+        env.lanes.set_starts([core.save()])
+    for ask in (env.reset, env.state):
+        with pytest.raises(CoreError, match="the game is over 1 frames after its start"):
+            ask()
+    env.close()
 
 
 @given(st.data())

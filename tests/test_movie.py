@@ -45,7 +45,7 @@ def replay(game: Game, movie: Movie) -> list[int]:
         return [game.integration.score(core.memory) for _ in movie.play(core)]
 
 
-@pytest.mark.parametrize("options", [{}, {"noops": 9, "sticky": 0.5, "starts": (3, 1)}])
+@pytest.mark.parametrize("options", [{"workers": 2}, {"noops": 9, "sticky": 0.5, "starts": (3, 1)}])
 def test_a_game_is_replayed_to_the_same_ram(
     record: Callable[..., Any], options: dict[str, Any]
 ) -> None:
