@@ -6,7 +6,7 @@
       config.json      what was asked for
       integration.yaml the game's facts, as they were then
       run.json         tool, machine, hashes of content and core
-      metrics.sqlite   tensorboard/   checkpoints/<step>.ckpt   movies/   evaluations/
+      metrics.sqlite   tensorboard/   checkpoints/<step>.ckpt   movies/
 
 One process writes a run, and holds its lock; any number read it meanwhile.
 """
@@ -77,7 +77,7 @@ class Run:
         """
         path = _new_folder(root / game)
         known = {"created": time.time(), "retrokit": __version__, "machine": _machine()}
-        for name in ("checkpoints", "movies", "evaluations"):
+        for name in ("checkpoints", "movies"):
             (path / name).mkdir()
         texts = {
             "integration.yaml": integration,
@@ -316,9 +316,13 @@ def _locked(path: Path) -> IO[str] | None:
         raise UserError(f"cannot write {path} ({reason})", "a writable place") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         file.close()
         return None
+    except OSError as error:  # some network drives know no locks
+        warnings.warn(
+            f"{path} cannot be locked ({error.strerror}): train in one process", stacklevel=3
+        )
     return file
 
 

@@ -245,7 +245,8 @@ def crash_of(code: int, boxes: Sequence[Any], printed: Sequence[str] = ()) -> Co
 
 def _child(module: str, name: str, pipe_fd: int, shared_fd: int) -> None:
     """Serve one call; runs in the child."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and tells us
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent hears them and tells us; a terminal
+        signal.signal(number, signal.SIG_IGN)  # and `timeout` send them to the whole group
     memory = mmap.mmap(shared_fd, binding.box_bytes())
     binding.use_boxes(memory)
     pipe = Connection(pipe_fd)

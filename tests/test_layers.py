@@ -80,7 +80,7 @@ ALLOWED: dict[str, set[str]] = {
     "cluster": PLAY | {"discovery", "learning"},
     "cli": PLAY
     | {"bk2", "discovery", "interop", "learning", "probe", "probe_stages", "verify", "verify_proof"}
-    | {"views", "cluster"},
+    | {"views", "cluster", "conditions"},
     "__main__": {"cli"},
 }
 # Heavy or optional package → the groups that may import it.

@@ -314,6 +314,17 @@ def test_the_stop_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         sandbox.call(stubborn, on_event=hear)
 
 
+def told_to_end(emit: sandbox.Emit) -> str:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+    return "still here"
+
+
+def test_what_ends_a_command_reaches_the_child_through_its_parent_alone() -> None:
+    """``timeout`` and a terminal signal a whole group: the child winds up when it is told."""
+    assert sandbox.run(told_to_end) == "still here"
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] != "Z"

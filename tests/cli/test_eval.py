@@ -208,6 +208,32 @@ def test_without_torch_a_checkpoint_is_one_line(run, capsys, monkeypatch):
     assert "torch" in err and "pip install" in err and "Traceback" not in err
 
 
+def test_what_was_trained_is_evaluated(run, capsys, monkeypatch, tmp_path):
+    """From training to its table, with nothing made up."""
+    pytest.importorskip("torch")
+    monkeypatch.undo()
+    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    settings = {"shards": 1, "threads": 1, "precision": "fp32", "rollout": 16, "width": 32}
+    settings |= {name: ENV[name] for name in ("observation", "ram", "stack", "skip")}
+    args = ["--integration", "three.yaml", "--content", "three.bin", "--envs", "2"]
+    args += [f"--set={name}={value}" for name, value in settings.items()]
+    assert main(["train", *args, "--steps", "64", "--runs", "trained"]) == 0
+    (trained,) = (tmp_path / "trained/three").iterdir()
+    capsys.readouterr()
+    assert main(["eval", str(trained), "--episodes", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["players"]
+    names = ["random", *(f"step {step} {how}" for step in (0, 64) for how in players.PLAYS)]
+    assert [one["player"] for one in found] == names
+    for one in found:
+        assert 100 < one["mean"] < 400 and one["ended_by"] == {"game over": 3}
+    sent = tmp_path / "sent.ckpt"
+    sent.write_bytes((trained / "checkpoints/0000000064.ckpt").read_bytes())
+    assert main(["eval", str(sent), "--episodes", "3", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)["players"]
+    assert [one["returns"] for one in again[1:]] == [one["returns"] for one in found[3:]]
+
+
 def test_seeds_are_listed_in_few_words():
     assert listed([9, 3, 4, 5, 7, 12, 13]) == "3 to 5, 7, 9, 12 to 13"
 

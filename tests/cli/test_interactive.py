@@ -381,18 +381,8 @@ def test_hints_need_a_recording(arcade: None, talk: Talk) -> None:
 @pytest.mark.slow
 def test_burrow_by_hand(arcade: None, talk: Talk) -> None:
     truth = tomllib.loads((REPO / "games/burrow.toml").read_text())
-    lines = [
-        "equal 0",
-        "play 10s",
-        "equal 400",
-        "play 10s",
-        "equal 800",
-        "type bcd 3 le",
-        "mark score #1",
-        f"mark lives {truth['lives_addr']:#x}",
-        "save s.npz",
-        "write b.yaml",
-    ]
+    lines = ["equal 0", "play 10s", "equal 400", "play 10s", "equal 800", "type bcd 3 le"]
+    lines += ["mark score #1", f"mark lives {truth['lives_addr']:#x}", "save s.npz", "write b.yaml"]
     actions = "NOOP,UP,DOWN,LEFT,RIGHT,B,UP+B,DOWN+B,LEFT+B,RIGHT+B,UP+LEFT,UP+RIGHT,DOWN+LEFT,"
     actions += "DOWN+RIGHT,UP+LEFT+B,UP+RIGHT+B,DOWN+LEFT+B,DOWN+RIGHT+B"
     start = "WAIT:361 SELECT:6 WAIT:10 START:6 WAIT:30"

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from retrokit.cli import main
 from retrokit.errors import UserError
@@ -22,7 +24,8 @@ from retrokit.run import Run
 
 torch = pytest.importorskip("torch")
 
-from retrokit.learning import load_policy, resumed  # noqa: E402
+from retrokit.cli.train import _drawn, line, span  # noqa: E402
+from retrokit.learning import Progress, load_policy, resumed  # noqa: E402
 
 ROM = b"a game"
 FILE = f"""\
@@ -180,8 +183,8 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(game: list[str]) -> No
     assert main([*game, "--runs", "whole"]) == 0
     process = started([*game, "--runs", "stopped", "--set", "total_steps=1024"])
     assert process.stderr is not None
-    for line in process.stderr:
-        if " of 1,024: " in line:
+    for said in process.stderr:
+        if " of 1,024: " in said:
             process.send_signal(signal.SIGINT)
             break
     _, err = process.communicate()
@@ -214,3 +217,23 @@ def test_asking_for_help_loads_no_torch() -> None:
     command = [sys.executable, "-c", code]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     assert found.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize(("score", "shown"), [(1234.5, "1,234.5"), (float("nan"), "–")])
+def test_the_panel_says_how_far_it_is(score: float, shown: str) -> None:
+    metrics = {"entropy": 1.5, "dead_transition_frac": 0.002}
+    progress = Progress(50_000, 100_000, 7, score, score / 2, 640.0, 78.1, metrics, False)
+    console = Console(width=100, file=StringIO())
+    console.print(_drawn("burrow/1", progress))
+    text = console.file.getvalue()
+    assert "burrow/1  step 50,000 of 100,000" in text and shown in text
+    for word in ("640 steps/s", "78 s", "dead transition frac  0.002"):
+        assert word in text.replace("   ", "  "), word
+    assert ("2 points a step" in line(progress)) != (shown == "–")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(42.4, "42 s"), (600, "10 min"), (12_000, "3 h 20 min")]
+)
+def test_time_is_told_as_people_do(seconds: float, words: str) -> None:
+    assert span(seconds) == words
