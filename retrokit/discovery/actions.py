@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ _SWITCHES = (
     "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option",
 )  # fmt: skip
 _MOST_ACTIONS = 18
+_ANEW, _APART = 120, 8  # frames after a tap, bytes by which states of play differ at least
 _DIAGONALS = (("UP", "LEFT"), ("UP", "RIGHT"), ("DOWN", "LEFT"), ("DOWN", "RIGHT"))
 
 
@@ -31,7 +33,7 @@ class Buttons:
         action_set: For each action the buttons held, the first none at all; at most 18 actions.
         useful: Buttons that changed the picture in some state, harmful ones left out.
         fire: The useful buttons that are no directions, the one that matters most often first.
-        pause: Buttons after a tap of which directions no longer matter.
+        pause: Buttons after a tap of which directions no longer matter, or play begins anew.
         harmful: Never to be pressed in play: pause, console switches, coins, START and SELECT.
         idle: Triggers that did nothing wherever they were tried; elsewhere they may.
     """
@@ -66,7 +68,9 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
             alone, shown[name] = np.split(both.reshape(len(states), -1), 2, axis=1)
             seen[name] = _differ(shown[name], alone)
     useful = [name for name in tried if seen[name]]
-    pause = [n for n in useful if n not in DIRECTIONS and _pauses(core, states, MASKS[n])]
+    others = [name for name in useful if name not in DIRECTIONS]
+    pause = [n for n in others if _pauses(core, states, MASKS[n])]
+    pause += [n for n in others if n not in pause and _restarts(core, states, MASKS[n])]
     harmful = sorted({*switches, *pause, "START", "SELECT"}, key=list(MASKS).index)
     useful = [name for name in useful if name not in harmful]
     fire = sorted((n for n in _TRIGGERS if n in useful), key=lambda name: -seen[name])
@@ -107,6 +111,21 @@ def _pauses(core: Core, states: Sequence[bytes], mask: int) -> bool:
         if number + 1 - lost > 0.4 * len(states):
             return False
     return lost >= 2
+
+
+def _restarts(core: Core, states: Sequence[bytes], mask: int) -> bool:
+    """Return whether a tap begins play anew: what states had of their own is gone after it."""
+    apart = []
+    for tap in (0, mask):
+        ends = []
+        for number, state in enumerate(states):
+            core.load(state)  # where the button may have been pressed, so it is first left alone
+            core.run(_ANEW * (1 + number), MASKS[DIRECTIONS[number % 4]], see=False)
+            core.run(TAP, tap, see=False)
+            core.run(_ANEW, see=False)
+            ends.append(core.read())
+        apart.append(np.median([np.count_nonzero(a != b) for a, b in combinations(ends, 2)]))
+    return bool(apart[0] >= _APART and apart[1] <= 0.5 * apart[0])
 
 
 def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:

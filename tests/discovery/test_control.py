@@ -175,3 +175,12 @@ def test_fire_that_strikes_only_on_the_way_is_fire(open_fake: Open, strikes: str
     found = useful_buttons(core, play_states(core, state))
     assert found.fire == ["B"] and found.useful == [*DIRECTIONS, "B"]
     assert ["LEFT", "B"] in found.action_set
+
+
+def test_a_button_that_begins_play_anew_is_never_pressed(open_fake: Open) -> None:
+    """Lost Luggage restarts by fire: who plays at random with it never gets anywhere."""
+    core = open_fake("anew")
+    core.run(60)
+    found = useful_buttons(core, play_states(core, core.save()))
+    assert found.useful == list(DIRECTIONS) and not found.fire
+    assert "B" in found.harmful
