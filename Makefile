@@ -1,6 +1,8 @@
 # Each target makes the .venv that it needs. PYTHON=python3.12 chooses another interpreter.
 PYTHON ?= python3
 BIN := .venv/bin
+# The tests' own torch, by one version: whatever is newest may be a CUDA build of many gigabytes.
+TORCH ?= torch==2.13.0
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 # What an installed copy is made of: a change of any means installing again.
 SOURCES := pyproject.toml setup.py $(wildcard retrokit/host/*.c retrokit/host/*.h retrokit/host/*.py)
@@ -44,7 +46,7 @@ clean:
 
 .venv/dev.stamp: $(SOURCES) | .venv/bin/pip
 	@echo "Installing retrokit, emulator cores, Atari ROMs and the test tools into .venv."
-	@$(INSTALL) -e '.[cores,atari,dev]'
+	@$(INSTALL) '$(TORCH)' -e '.[cores,atari,dev]'
 	@touch .venv/demo.stamp $@
 
 missing = { echo "retrokit: error: $(1). On Debian or Ubuntu: apt-get install $(2)" >&2; exit 1; }
