@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,12 +139,16 @@ def _coded(offset: int, byte: NDArray[np.uint8]) -> Field | None:
     """
     heads: Counter[int] = Counter()
     follow: dict[int, Counter[int]] = {}
+    when: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for row in byte if byte.shape[1] > STARTING else byte[:0]:
         at = np.flatnonzero(np.diff(row[STARTING:])) + STARTING
         values = [int(row[STARTING]), *row[at + 1].tolist()]
         heads[values[0]] += 1
-        for before, after in zip(values, values[1:], strict=False):
+        before_it = np.flatnonzero(np.diff(row[: STARTING + 1]))[-1:].tolist() or [0]
+        frames = [*before_it, *at.tolist()]
+        for n, (before, after) in enumerate(pairwise(values)):
             follow.setdefault(before, Counter())[after] += 1
+            when.setdefault((before, after), []).append((frames[n + 1], frames[n + 1] - frames[n]))
     if not heads:
         return None
     chain = [heads.most_common(1)[0][0]]
@@ -154,9 +159,16 @@ def _coded(offset: int, byte: NDArray[np.uint8]) -> Field | None:
         chain.append(value)
     # The last life is followed by a new game, if by anything: what climbs again is a stage.
     climbs = any(value in chain[1:] for value in follow.get(chain[-1], ()))
-    if climbs or not 3 <= len(chain) <= CODES:
+    timed = any(_is_timed(when[link]) for link in pairwise(chain))
+    if climbs or timed or not 3 <= len(chain) <= CODES:
         return None
     return Field(offset, codes=tuple(reversed(chain)))
+
+
+def _is_timed(changes: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether changes, by frame and by time since the one before, come as a stage ends."""
+    spans = np.ptp(np.array(changes), axis=0)
+    return len(changes) >= 3 and bool((spans <= NEAR).any())
 
 
 def _suspect(field: Field, series: NDArray[np.int64], start: int) -> Suspect | None:

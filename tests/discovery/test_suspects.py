@@ -87,8 +87,23 @@ def test_a_stage_of_the_game_that_comes_again_is_no_counter() -> None:
     """Krull's stages are 0, 3, 2, 3 …: as codes they would be lives, all lost at the second 2."""
     stages = [np.array(v).repeat(300) for v in ([0, 0, 3, 2], [0, 3, 2, 3], [0, 0, 3, 2])]
     assert _coded(34, np.array(stages, np.uint8)) is None
-    games = [np.array(v).repeat(300) for v in ([0, 0, 3, 2], [0, 3, 2, 0], [0, 0, 3, 2])]
-    assert _coded(34, np.array(games, np.uint8)) == Field(34, codes=(2, 3, 0))
+
+
+@pytest.mark.parametrize(
+    ("held", "counts"),
+    [
+        ([[260, 500, 400], [500, 300, 500], [380, 600, 600]], True),
+        ([[236, 1032, 300], [236, 1030, 300], [236, 700, 300]], False),  # Beam Rider's 2, 3, 5
+        ([[489, 400, 484], [485, 400, 444], [521, 400, 500]], False),  # the same time after another
+    ],
+)
+def test_codes_that_change_by_the_clock_are_stages(held: list[list[int]], counts: bool) -> None:
+    rows = [np.repeat([1, 2, 3, 5], [0, *times]) for times in held]
+    rows.append(np.repeat([1, 2, 3, 5], [36, *held[0]]))  # begun a little later
+    shortest = min(map(len, rows))
+    found = _coded(12, np.array([row[:shortest] for row in rows], np.uint8))
+    assert (found == Field(12, codes=(5, 3, 2))) == counts
+    assert counts or found is None
 
 
 def test_bits_of_a_wider_number_are_no_counter() -> None:
