@@ -31,7 +31,7 @@ def whole(scene: Scene, aspect: float, *, keys: bool = False) -> Picture:
     size = scene.picture.shape[1], scene.picture.shape[0]
     game = zoomed(scene.picture, zoom_into(size, aspect, HEIGHT))
     if scene.over:
-        game //= 2
+        game = game // 2  # a new one: the scene keeps its picture
         middle = game.shape[1] // 2, game.shape[0] // 2 - 14
         write(game, [(*middle, scene.over, WHITE)], 28, "middle")
     high, wide = game.shape[:2]

@@ -47,7 +47,9 @@ def zoom_into(size: tuple[int, int], aspect: float, height: int) -> tuple[int, i
 
 def zoomed(picture: Picture, times: tuple[int, int]) -> Picture:
     """Return a picture with each pixel drawn so many times across and down."""
-    return picture.repeat(times[0], axis=1).repeat(times[1], axis=0)
+    for axis, count in ((1, times[0]), (0, times[1])):  # short rows first: long ones copy fast
+        picture = picture if count == 1 else picture.repeat(count, axis=axis)
+    return picture
 
 
 def fitted(picture: Picture, size: tuple[int, int]) -> Picture:

@@ -98,6 +98,9 @@ def test_the_end_of_a_game_is_seen() -> None:
     was, now = whole(before, 0.0)[:, :480], whole(after, 0.0)[:, :480]
     assert now[:100].mean() == pytest.approx(was[:100].mean() / 2, abs=1)
     assert shows(now, "game over", 28, WHITE)
+    large = Scene(np.full((700, 500, 3), 200, np.uint8), over="game over")
+    whole(large, 0.0)
+    assert (large.picture == 200).all()  # also where it is not zoomed
 
 
 def test_paused_and_slow_are_told() -> None:
