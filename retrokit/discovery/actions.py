@@ -21,6 +21,7 @@ _SWITCHES = (
     "service", "diagnostic", "tilt", "test", "dip", "disk", "tape", "menu", "option",
 )  # fmt: skip
 _MOST_ACTIONS = 18
+_CHANCE = 1  # of the eight states: there a direction and a button may only have stirred the luck
 _ANEW, _APART = 120, 8  # frames after a tap, bytes by which states of play differ at least
 _DIAGONALS = (("UP", "LEFT"), ("UP", "RIGHT"), ("DOWN", "LEFT"), ("DOWN", "RIGHT"))
 
@@ -66,7 +67,8 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
         if walks and not seen[name]:
             both = _effects(core, states, [*walks, *(mask | MASKS[name] for mask in walks)])
             alone, shown[name] = np.split(both.reshape(len(states), -1), 2, axis=1)
-            seen[name] = _differ(shown[name], alone)
+            strikes = _differ(shown[name], alone)
+            seen[name] = strikes if strikes > _CHANCE else 0
     useful = [name for name in tried if seen[name]]
     others = [name for name in useful if name not in DIRECTIONS]
     pause = [n for n in others if _pauses(core, states, MASKS[n])]

@@ -9,11 +9,11 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from corridor import small
 from gymnasium.vector import SyncVectorEnv
 
 from retrokit.learning.ppo import PPO, Batch, advantages, explained_variance, losses
 from retrokit.learning.rollout import Rollout
-from tests.learning.conftest import small
 
 Make = Callable[..., PPO]
 

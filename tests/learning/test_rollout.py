@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from corridor import Corridor
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from retrokit.errors import UserError
 from retrokit.learning.ppo import PPO
 from retrokit.learning.rollout import Shard
-from tests.learning.conftest import Corridor
 
 Make = Callable[..., PPO]
 
