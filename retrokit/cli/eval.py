@@ -67,12 +67,8 @@ def evaluate(
         str | None,
         typer.Option(help="Random play alone; or the game of a checkpoint that lies in no run."),
     ] = None,
-    content: Annotated[
-        Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    content: output.ContentOption = None,
+    rom_dir: output.RomDirOption = None,
     again: Annotated[
         bool, typer.Option("--again", help="Play episodes anew that the run has already.")
     ] = False,
@@ -145,8 +141,7 @@ def _evaluator(
     else:
         game = game_of(job.run, content, rom_dirs)
         options = options_of(job.run.config)
-    for line in game.warnings:
-        output.note(f"retrokit: warning: {line}")
+    output.warn(game.warnings)
     run = job.run
     if run is not None and not os.access(run.path, os.W_OK):
         output.note(f"{run.path} cannot be written: episodes are not kept")

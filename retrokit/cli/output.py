@@ -11,10 +11,11 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 # The ``--json`` of every command.
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object; progress goes to standard error.")
+]
+
+# What a command plays, where its integration or run names no file.
+_CONTENT = "The ROM, zip or dat; found by its hash when not given."
+ContentArgument = Annotated[Path | None, typer.Argument(help=_CONTENT)]
+ContentOption = Annotated[Path | None, typer.Option(help=_CONTENT)]
+RomDirOption = Annotated[
+    list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
 ]
 
 PLAIN_SECONDS = 5.0  # between two progress lines where no bar can be drawn
@@ -42,6 +51,12 @@ def is_plain(stream: TextIO) -> bool:
 def note(text: str) -> None:
     """Print a line that is not the result: what is going on, what to try."""
     print(text, file=sys.stderr, flush=True)
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Note what does not match, a warning each."""
+    for line in lines:
+        note(f"retrokit: warning: {line}")
 
 
 def print_json(data: Mapping[str, Any]) -> None:

@@ -53,12 +53,8 @@ def progression(
         int | None, typer.Option(help="Turn the core's picture by 0, 90, 180 or 270, not its own.")
     ] = None,
     sound: Annotated[bool, typer.Option("--sound", help="With the newest one's sound.")] = False,
-    content: Annotated[
-        Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    content: output.ContentOption = None,
+    rom_dir: output.RomDirOption = None,
     json: output.JsonOption = False,
 ) -> None:
     """Play whole games with each, and film the median one of each beside the others."""
@@ -76,8 +72,7 @@ def progression(
     if not os.access(run.path, os.W_OK):
         raise UserError(f"{run.path} cannot be written", "a run whose movies can be kept in it")
     game = game_of(run, content, rom_dir or ())
-    for line in game.warnings:
-        output.note(f"retrokit: warning: {line}")
+    output.warn(game.warnings)
     players = [random_player(game)]
     players += [player for one in chosen for player in players_of(one, (play,))]
     upright = check_upright(game, rotate)

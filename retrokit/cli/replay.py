@@ -21,12 +21,8 @@ LOOKS = 100  # at how far a replay has come
 
 def replay(
     movie: Annotated[Path, typer.Argument(help="A .movie of ours, or a .bk2 of stable-retro's.")],
-    content: Annotated[
-        Path | None, typer.Argument(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    content: output.ContentArgument = None,
+    rom_dir: output.RomDirOption = None,
     core: Annotated[
         str | None, typer.Option(help="A core's name or library file, not the recorded one.")
     ] = None,
@@ -64,8 +60,7 @@ def replay(
     }
     with output.progress(f"replaying {recorded.game}", recorded.frames) as advance:
         told = sandbox.call(_proved, (recorded, *where), on_event=advance)
-    for line in told.pop("differences"):
-        output.note(f"retrokit: warning: {line}")
+    output.warn(told.pop("differences"))
     facts |= told
     if out is not None:
         line, facts["out"] = _written(recorded, out, sound, *where)

@@ -46,15 +46,11 @@ def train(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE, any setting; repeatable.")
     ] = None,
-    content: Annotated[
-        Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
+    content: output.ContentOption = None,
     core: Annotated[
         str | None, typer.Option(help="A core's name or library file, not the integration's.")
     ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    rom_dir: output.RomDirOption = None,
     runs: Annotated[Path, typer.Option(help="Where runs lie.")] = ROOT,
     keep: Annotated[int, typer.Option(min=1, help="Checkpoints that stay.")] = KEEP,
     json: output.JsonOption = False,

@@ -23,12 +23,8 @@ LIKELY = "as likely as it was"  # its experiments came out the same, and prove n
 
 def verify(
     integration: Annotated[Path, typer.Argument(help="The integration file.")],
-    content: Annotated[
-        Path | None, typer.Argument(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    content: output.ContentArgument = None,
+    rom_dir: output.RomDirOption = None,
     core: Annotated[
         str | None, typer.Option(help="A core's name or library file, not the integration's.")
     ] = None,
@@ -59,8 +55,7 @@ def verify(
             found = reprove(game, kept, path, lambda share, text: advance(int(100 * share), text))
             advance(100)
         return _print_proof(found, facts.game, about | {"proof": path}, started, json)
-    for line in game.warnings:
-        output.note(f"retrokit: warning: {line}")
+    output.warn(game.warnings)
     with output.progress(f"verifying {game.integration.game}", 100) as advance:
         verdict = prove(
             game,

@@ -90,12 +90,8 @@ def watch(
         int | None, typer.Option(help="Turn the core's picture by 0, 90, 180 or 270, not its own.")
     ] = None,
     sound: Annotated[bool, typer.Option("--sound", help="Sound in an .mp4.")] = False,
-    content: Annotated[
-        Path | None, typer.Option(help="The ROM, zip or dat; found by its hash when not given.")
-    ] = None,
-    rom_dir: Annotated[
-        list[Path] | None, typer.Option(help="A folder to search for the content; repeatable.")
-    ] = None,
+    content: output.ContentOption = None,
+    rom_dir: output.RomDirOption = None,
     core: Annotated[
         str | None, typer.Option(help="A core's name or library file, not the integration's.")
     ] = None,
@@ -113,8 +109,7 @@ def watch(
     else:
         assert name is not None
         game, options = open_game(name, content, rom_dir or (), core), whole_games(PLAIN)
-    for line in game.warnings:
-        output.note(f"retrokit: warning: {line}")
+    output.warn(game.warnings)
     state = _state(start)
     if state is not None:
         options = replace(options, starts=(state,))
