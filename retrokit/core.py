@@ -51,6 +51,7 @@ class Core:
     """
 
     home: NDArray[np.uint16] | None = None  # buttons that bring back what savestates leave out
+    may_forget = True  # whether there can be any such thing: not asked yet, or so
 
     def __init__(
         self,

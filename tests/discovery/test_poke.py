@@ -121,7 +121,8 @@ def test_a_unit_that_changes_in_the_event_is_drawn_once_it_rests(arena: Arena) -
 
 
 def test_a_unit_that_rests_is_drawn_at_once(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, _, prober = arena("arena_bcd")
+    core, recording, first = arena("arena_bcd")
+    prober = Prober(core, recording, first.size)
     moments: list[Moment] = []
 
     def noted(moment: Moment, *rest: Any, **more: Any) -> Any:
@@ -134,6 +135,18 @@ def test_a_unit_that_rests_is_drawn_at_once(arena: Arena, monkeypatch: pytest.Mo
     assert moments == [event]
     assert prober.draw(Unit(SCORE, "low"), event)
     assert moments == [event, event, Moment(event.episode, event.frame + LOOKS[-1])]
+
+
+def test_what_was_poked_is_not_poked_again(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    core, recording, first = arena("arena_bcd")
+    prober = Prober(core, recording, first.size)
+    event, unit = prober.events(SCORE)[0], Unit(SCORE, "low")
+    drawn = prober.draw(unit, event)
+    assert prober.touching([unit], event) == [unit]
+    monkeypatch.setattr(prober, "after", None)
+    assert prober.draw(unit, event) == drawn
+    assert prober.touching([unit], event, slice(2, 9)) == [unit]
+    assert prober.touching([unit], event, slice(60, 90)) == []
 
 
 def test_bytes_beside_are_written_along(arena: Arena) -> None:
@@ -177,10 +190,11 @@ def test_what_changes_the_whole_picture_draws_no_digit(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mode of the game brings another scene; a digit only itself, or its number."""
-    _, _, prober = arena("arena_bcd", frames=200)
+    core, recording, prober = arena("arena_bcd", frames=200)
     units, moment = [Unit(MODE, "low"), Unit(SCORE, "low")], Moment(0, 40)
     assert prober.touching(units, moment) == units  # the arena's scene is small
     monkeypatch.setattr("retrokit.discovery.poke.MOST_MOVED", 100)
+    prober = Prober(core, recording, prober.size)
     assert prober.touching(units, moment) == units[1:]
 
 
