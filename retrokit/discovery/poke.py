@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,10 @@ from ..core import Core
 from ..team import Team
 from .bundle import Experiment, Witness, fingerprints
 from .home import apart, enter
-from .kinds import UNITS, Held
+from .kinds import UNITS
 from .record import Recording
-from .screen import Cell, Pictures, ten_drawn
+from .screen import HALF, Cell, Pictures, may_draw, ten_drawn
+from .units import Unit
 
 BEFORE = 3  # frames between the poke and the event
 LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
@@ -34,7 +34,6 @@ BATCH = 128  # futures at once
 PICTURE_BYTES = 64 << 20  # of theirs
 SMALL_RAM = 1 << 16  # what is seen of it is kept whole
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
-Kind = Held
 
 
 class Moment(NamedTuple):
@@ -42,36 +41,6 @@ class Moment(NamedTuple):
 
     episode: int
     frame: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Where one decimal digit may lie.
-
-    A nibble, a byte that draws ``base`` as 0, or one that holds eight times the digit: the place of
-    its picture in a table of eight rows each.
-    """
-
-    offset: int
-    kind: Kind
-    base: int = 0
-
-    def write(self, byte: int, digit: int) -> int:
-        """Return ``byte`` with this unit's digit replaced."""
-        if self.kind == "low":
-            return byte & 0xF0 | digit
-        if self.kind == "eighth":
-            return 8 * digit
-        return byte & 0x0F | digit << 4 if self.kind == "high" else self.base + digit
-
-    def read(self, byte: NDArray[np.integer[Any]] | int) -> NDArray[np.int64]:
-        """Return this unit's digit; not in 0–9 where the byte holds none."""
-        value = np.asarray(byte, np.int64)
-        if self.kind == "byte":
-            return value - self.base
-        if self.kind == "eighth":
-            return np.where(value % 8 == 0, value // 8, -1)
-        return value & 15 if self.kind == "low" else value >> 4
 
 
 class Prober:
@@ -336,11 +305,11 @@ class Prober:
         """Return the units whose digit changes the picture, in these rows and hardly elsewhere."""
         touched = self._touched.setdefault((moment, self.looks[-1]), {})
         new = [unit for unit in dict.fromkeys(units) if unit not in touched]
-        before = self.bytes_at(moment, [unit.offset for unit in new]) if new else []
+        before = self.bytes_at(moment, [unit.offset for unit in new]).tolist() if new else []
         tried = [
-            (unit, unit.write(int(byte), digit) & 255)
+            (unit, unit.write(byte, digit) & 255)
             for unit, byte in zip(new, before, strict=True)
-            for digit in OTHERS.get(int(unit.read(int(byte))), (3, 7))
+            for digit in OTHERS.get(int(unit.read(byte)), (3, 7))
         ]
         plain = self.after(moment, [[-1]], [0])[1] if new else None
         for at in range(0, len(tried), self._batch):
@@ -387,14 +356,20 @@ class Prober:
             return [], False
         others = {offset: byte for offset, byte in beside.items() if offset != unit.offset}
         pokes, offsets = [[value, *others.values()] for value in values], [unit.offset, *others]
-        ram, pictures = self.after(moment, pokes, offsets, kept=[unit.offset], proof=worth > 0)
+        write = partial(self.after, moment, offsets=offsets, kept=[unit.offset], proof=worth > 0)
+        ram, pictures = write(pokes if worth else pokes[:HALF])
+        if not worth:  # most draw nothing
+            digits = [unit.read(ram[:, look, 0]) for look in range(len(LOOKS))]
+            if any(may_draw(pictures[:, look], ends) for look, ends in enumerate(digits)):
+                rest = write(pokes[HALF:])
+                ram, pictures = np.concatenate([ram, rest[0]]), np.concatenate([pictures, rest[1]])
         for look in (1, 2, 0):
             if cells := ten_drawn(pictures[:, look], unit.read(ram[:, look, 0])):
                 break
         if cells and worth:
             claim = {"base": unit.base, "worth": worth, "look": look, "cells": len(cells)}
             self.witness.shows("digits", None, unit=UNITS.index(unit.kind), **claim)
-        drawn = cells, bool((ram[:, 0, 0] != np.array(values)).any())
+        drawn = cells, bool((ram[:, 0, 0] != np.array(values[: len(ram)])).any())
         if not beside:
             self._drawn[key] = drawn
         return drawn
