@@ -249,7 +249,7 @@ def persists(
             alive.append(later)
         if len(alive) >= (2 if number < 3 else 3):
             return any(steering(core, s, kind) >= STEERED for s in [state, *alive])
-        if number >= 5 or number == 2 and not alive:
+        if len(alive) + 5 - number < 3 or number == 2 and not alive:
             break
     if steering(core, state, kind) < STEERED:
         return False
@@ -260,6 +260,8 @@ def persists(
             varies(core, later, kind, at_least=at_least, seed=seed)
             and steering(core, later, kind) >= STEERED
         )
+        if held >= 3 or held + 7 - number < 3:
+            break
     return held >= 3
 
 
