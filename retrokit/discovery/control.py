@@ -342,9 +342,8 @@ def measure_control(core: Core, kind: Kind = "directions") -> Control:
     """Measure control where the core stands, and leave it standing there."""
     state = core.save()
     seen = quick_variety(core, state, kind)
-    homed = core.home is not None
-    steers = seen > GONE and steering(core, state, kind, homed=homed) > 0
-    homed |= steers and core.may_forget and forgets_paddle(core, state)
+    steers = seen > GONE and steering(core, state, kind) > 0
+    homed = steers and core.may_forget and forgets_paddle(core, state)
     core.load(state)
     return Control(seen, steers, kind, homed)
 
