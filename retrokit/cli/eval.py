@@ -162,8 +162,6 @@ def _judge(
 ) -> None:
     """Play a job's episodes and add a result for each player that has all of them."""
     players = [random_player(evaluator.game)]
-    if job.run is not None and not job.checkpoints:
-        output.note(f"{job.run.name} has no checkpoint yet")
     for checkpoint in job.checkpoints:
         players += players_of(checkpoint, plays)
     game, total = evaluator.game.integration.game, episodes * len(players)

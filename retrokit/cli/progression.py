@@ -115,8 +115,6 @@ def _chosen(what: Sequence[str], most: int) -> tuple[Run, list[Checkpoint]]:
     if not what:
         output.note(f"filming the newest run, {run.name}")
     known = checkpoints_of(run)
-    if not known:
-        raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
     numbers = np.linspace(0, len(known) - 1, min(most, len(known))).round().astype(int)
     return run, [known[number] for number in (numbers if most > 1 else [-1])]
 

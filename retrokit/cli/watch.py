@@ -206,10 +206,7 @@ def _player(
     if run is None:
         raise UserError("--by agent of an integration", "a run or a checkpoint")
     if checkpoint is None:
-        known = checkpoints_of(run)
-        if not known:
-            raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
-        checkpoint = known[-1]
+        checkpoint = checkpoints_of(run)[-1]
     (player,) = players_of(checkpoint, ("greedy",) if greedy else ("sampled",))
     return player, f"{checkpoint.step:,} steps{', greedy' if greedy else ''}"
 

@@ -69,7 +69,18 @@ def _load(path: Path) -> Policy:
 
 
 def checkpoints_of(run: Run) -> list[Checkpoint]:
-    """Return a run's checkpoints, oldest first; a damaged one is left out with a warning."""
+    """Return a run's checkpoints, oldest first; a damaged one is left out with a warning.
+
+    Raises:
+        UserError: There is none.
+    """
+    if found := sound_checkpoints(run):
+        return found
+    raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
+
+
+def sound_checkpoints(run: Run) -> list[Checkpoint]:
+    """Return a run's checkpoints, oldest first, or none; a damaged one is warned of."""
     found = []
     for path in run.checkpoints():
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 
@@ -10,58 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from retrokit.checkpoint import read_checkpoint
 from retrokit.cli import main
 from retrokit.cli.eval_table import listed
 from retrokit.learning import players
 from retrokit.movie import Movie
-from retrokit.policy import Decision, choose
 from retrokit.run import Run
-
-ROM = b"a game"
-FILE = f"""\
-game: three
-system: arcade
-core: three
-rom_sha1: {hashlib.sha1(ROM).hexdigest()}
-score_addrs: [6, 7]
-score_encoding: uint
-lives_addr: 5
-start_buttons: [WAIT:2, START:1]
-action_set: [[], [B], [A]]
-terminated: lives == 0
-"""
-ENV = {"observation": "ram", "ram": [4, 5, 6, 7, 9], "stack": 1, "skip": 2}
-
-
-class Leaning:
-    """Presses B with a chance."""
-
-    def __init__(self, chance: float) -> None:
-        self.chance = chance
-
-    def act(self, observations, draws):
-        count = len(observations)
-        likely = np.tile(np.float32([1 - self.chance, self.chance, 0]), (count, 1))
-        return Decision(choose(likely, draws), np.zeros(count, np.float32), likely)
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, fake_core):
+def run(make_run):
     """A run with two checkpoints: the first seldom presses B, the second often."""
-    (tmp_path / "three_libretro.so").symlink_to(fake_core("three", LENGTH=60).path)
-    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "three.bin").write_bytes(ROM)
-    (tmp_path / "three.yaml").write_text(FILE)
-    config = {"env": ENV, "total_steps": 200, "content": str(tmp_path / "three.bin")}
-    with Run.create(tmp_path / "runs", "three", config, FILE, {}) as made:
-        made.write_checkpoint(100, b"0.2", {"return": 1.0})
-        made.write_checkpoint(200, b"0.7", {"return": 2.0})
-    monkeypatch.setattr(
-        players, "_load", lambda path: Leaning(float(read_checkpoint(path)[1].decode()))
-    )
-    return made
+    return make_run({100: 0.2, 200: 0.7}, length=60, noops=0)
 
 
 def words(line: str) -> list[str]:
@@ -175,8 +133,18 @@ def test_a_damaged_checkpoint_is_left_out_and_named(run, capsys):
     assert "is no checkpoint, or it is damaged" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["eval", "progression", "watch"])
+def test_a_run_without_a_checkpoint_is_one_line(run, capsys, command):
+    for path in run.checkpoints():
+        path.unlink()
+    out = [] if command == "eval" else ["--out", "film.mp4"]
+    assert main([command, "three", *out]) == 2
+    assert f"{run.name} has no checkpoint yet; wanted one that" in capsys.readouterr().err
+
+
 def test_two_runs_are_compared(run, capsys, tmp_path):
-    with Run.create(tmp_path / "runs", "three", run.config, FILE, {}) as other:
+    text = (run.path / "integration.yaml").read_text()
+    with Run.create(tmp_path / "runs", "three", run.config, text, {}) as other:
         other.write_checkpoint(200, b"0.6", {})
     args = [run.name, other.name, "--play", "sampled", "--episodes", "6"]
     assert main(["eval", *args]) == 0
@@ -215,7 +183,7 @@ def test_what_was_trained_is_evaluated(run, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     settings = {"shards": 1, "threads": 1, "precision": "fp32", "rollout": 16, "width": 32}
-    settings |= {name: ENV[name] for name in ("observation", "ram", "stack", "skip")}
+    settings |= run.config["env"]
     args = ["--integration", "three.yaml", "--content", "three.bin", "--envs", "2"]
     args += [f"--set={name}={value}" for name, value in settings.items()]
     assert main(["train", *args, "--steps", "64", "--runs", "trained"]) == 0
