@@ -189,4 +189,5 @@ def _episodes(judged: Sequence[Judged]) -> DataFrame:
     """Return all episodes in one table."""
     from pandas import concat
 
-    return concat([one.frame.assign(player=one.name) for one in judged], ignore_index=True)
+    frames = [one.frame.astype({"step": "Int64"}).assign(player=one.name) for one in judged]
+    return concat(frames, ignore_index=True)

@@ -273,7 +273,8 @@ class Evaluator:
         for name, value in wanted.items():
             frame = frame[frame[name] == value]
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {int(row["seed"]): {str(k): v for k, v in row.items()} for row in rows}
+        step = {"step": player.step}  # older runs have it as a float
+        return {int(row["seed"]): {str(k): v for k, v in row.items()} | step for row in rows}
 
     def _open(self, episodes: int) -> RetroVectorEnv:
         count = max(1, min(self.num_envs, episodes))
@@ -308,7 +309,8 @@ class Evaluator:
         if self.run is None or row["ended_by"] == "crash":
             return None
         step = RANDOM if row["step"] is None else f"{row['step']:010d}-{row['play']}"
-        path = Path("movies") / f"{step}-{row['seed']}.movie"
+        # Under other settings the same seed is another game.
+        path = Path("movies") / f"{step}-{row['seed']}-{self.settings[:6]}.movie"
         (self.run.path / "movies").mkdir(exist_ok=True)
         envs.movie(lane, dict(row)).save(self.run.path / path)
         return str(path)

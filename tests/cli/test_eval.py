@@ -42,7 +42,7 @@ def test_the_newest_run_next_to_random_play(run, capsys):
     assert "100%" in line and line.endswith("better")
     (line,) = [line for line in lines if line.startswith("step 200 greedy with step 100 greedy")]
     assert "none" in line and line.endswith("cannot be told apart (copies)")
-    assert f"seeds 10000 to 10014: {', '.join(names)}" in out
+    assert "seeds 10000 to 10014: random, all greedy, all sampled\n" in out
     median = next(line for line in lines if line.startswith("step 200 sampled  1"))
     movie = Movie.load(run.path / "movies" / words(median)[-1].split("/")[-1])
     assert movie.facts["play"] == "sampled" and movie.facts["seed"] == int(words(median)[3])
@@ -67,9 +67,12 @@ def test_json_says_all_of_it(run, capsys):
 
 def test_csv_has_a_row_for_each_episode(run, capsys, tmp_path):
     assert main(["eval", "three", "--episodes", "3", "--csv"]) == 0
-    (tmp_path / "a.csv").write_text(capsys.readouterr().out)
+    text = capsys.readouterr().out
+    assert "100.0" not in text
+    (tmp_path / "a.csv").write_text(text)
     frame = pd.read_csv(tmp_path / "a.csv")
     assert len(frame) == 3 * 5 and frame["player"].nunique() == 5
+    assert frame["step"].dropna().unique().tolist() == [100, 200]
     assert {"seed", "return", "steps", "points_per_step", "ended_by", "trace"} <= set(frame)
 
 
@@ -85,6 +88,15 @@ def test_nothing_is_played_twice_unless_asked(run, capsys, monkeypatch):
     assert capsys.readouterr().out == before
     assert main(["eval", "--episodes", "4", "--again"]) == 1
     assert "played again" in capsys.readouterr().err
+
+
+def test_other_limits_leave_the_movies_of_before(run, capsys):
+    for more in ([], ["--frames", "40"]):
+        assert main(["eval", "--episodes", "2", "--play", "sampled", *more]) == 0
+    rows = run.metrics.frame("evaluations")
+    assert set(rows["ended_by"]) == {"game over", "frames"}
+    for row in rows.itertuples():
+        assert Movie.load(run.path / row.movie).facts["frames"] == row.frames
 
 
 def test_ctrl_c_keeps_what_is_finished(run, capsys, monkeypatch):
