@@ -295,6 +295,17 @@ class Run:
         self.close()
 
 
+def its_run(checkpoint: Path) -> Run:
+    """Return the run that a checkpoint's file lies in.
+
+    Raises:
+        UserError: It lies in none.
+    """
+    if (run := run_of(checkpoint)) is None:
+        raise UserError(f"{checkpoint} lies in no run", "a checkpoint in its run's folder")
+    return run
+
+
 def run_of(checkpoint: Path) -> Run | None:
     """Return the run that a checkpoint's file lies in; None where it lies elsewhere."""
     folder = checkpoint.resolve().parent.parent

@@ -163,7 +163,7 @@ def _judge(
     """Play a job's episodes and add a result for each player that has all of them."""
     players = [random_player(evaluator.game)]
     for checkpoint in job.checkpoints:
-        players += players_of(checkpoint, plays)
+        players += players_of(checkpoint, evaluator.game, plays)
     game, total = evaluator.game.integration.game, episodes * len(players)
     with output.progress(f"{total:,} episodes of {game}", total) as advance:
         for number, player in enumerate(players):

@@ -164,9 +164,12 @@ def remarks(judged: Sequence[Judged]) -> Iterator[str]:
                 " and the same, so there is no interval"
             )
         ends = Counter(one.frame["ended_by"])
-        for ended, word in (("frames", "cut off at the limit of frames"), ("crash", "lost")):
+        for ended, word in (
+            ("frames", "cut off at the limit of frames"),
+            ("crash", "lost to a crash of the core"),
+        ):
             if ends[ended]:
-                yield f"{one.name}: {ends[ended]} of {known.episodes} {word} ({ended})"
+                yield f"{one.name}: {ends[ended]} of {known.episodes} {word}"
 
 
 def seeds_of(judged: Sequence[Judged]) -> Iterator[str]:
@@ -180,7 +183,8 @@ def seeds_of(judged: Sequence[Judged]) -> Iterator[str]:
             if own == text:
                 many = play and len(same) == 1 and trained.count(play) > 1
                 names.append(f"all {play}" if many else one.name)
-        yield f"seeds {text}: {', '.join(dict.fromkeys(names))}"
+        word = "seed" if text.isdigit() else "seeds"
+        yield f"{word} {text}: {', '.join(dict.fromkeys(names))}"
 
 
 def listed(seeds: Sequence[int]) -> str:

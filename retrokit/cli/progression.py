@@ -24,7 +24,7 @@ from ..learning.players import (
     random_player,
 )
 from ..load import Game
-from ..run import Run, run_of
+from ..run import Run, its_run
 from . import output
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def progression(
     game = game_of(run, content, rom_dir or ())
     output.warn(game.warnings)
     players = [random_player(game)]
-    players += [player for one in chosen for player in players_of(one, (play,))]
+    players += [player for one in chosen for player in players_of(one, game, (play,))]
     upright = check_upright(game, rotate)
     if episodes == 1:
         output.note("one game of each tells nothing of how good it is; take more --episodes")
@@ -104,9 +104,9 @@ def _chosen(what: Sequence[str], most: int) -> tuple[Run, list[Checkpoint]]:
     """Return the run, and the checkpoints that are shown of it, oldest first."""
     named = [Path(name) for name in what if Path(name).suffix == ".ckpt"]
     if named and len(named) == len(what):
-        runs = {run.path.resolve(): run for path in named if (run := run_of(path)) is not None}
-        if len(runs) != 1 or any(run_of(path) is None for path in named):
-            raise UserError(f"checkpoints of {len(runs)} runs", "of one, in its folder")
+        runs = {(run := its_run(path)).path.resolve(): run for path in named}
+        if len(runs) != 1:
+            raise UserError(f"checkpoints of {len(runs)} runs", "of one")
         (run,) = runs.values()
         return run, sorted((look_at(path) for path in named), key=lambda one: one.step)
     if len(what) > 1:

@@ -27,7 +27,7 @@ from ..learning.players import (
 from ..load import Game, find_integration, open_game
 from ..options import EnvOptions
 from ..policy import Decision, Policy
-from ..run import Run, run_of
+from ..run import Run, its_run
 from ..systems import shipped_integrations
 from . import output
 
@@ -170,9 +170,7 @@ def _found(what: str | None, by: By | None) -> tuple[Run | None, Checkpoint | No
         return run, None, None
     path = Path(what)
     if path.suffix == ".ckpt":
-        if (found := run_of(path)) is None:
-            raise UserError(f"{path} lies in no run", "a checkpoint in its run's folder")
-        return found, look_at(path), None
+        return its_run(path), look_at(path), None
     if (path / "run.json").is_file():
         return Run.open(path), None, None
     integration = path.suffix in (".yaml", ".yml") or what in shipped_integrations()
@@ -207,7 +205,7 @@ def _player(
         raise UserError("--by agent of an integration", "a run or a checkpoint")
     if checkpoint is None:
         checkpoint = checkpoints_of(run)[-1]
-    (player,) = players_of(checkpoint, ("greedy",) if greedy else ("sampled",))
+    (player,) = players_of(checkpoint, game, ("greedy",) if greedy else ("sampled",))
     return player, f"{checkpoint.step:,} steps{', greedy' if greedy else ''}"
 
 

@@ -281,7 +281,7 @@ def _row(episode: Episode, begun: int, num_envs: int) -> dict[str, Any]:
 def _keep(run: Run, learner: PPO, history: History, keep: int | None) -> None:
     """Write a checkpoint."""
     score, survival = history.means()
-    facts: dict[str, Any] = {"games": history.games}
+    facts: dict[str, Any] = {"game": run.game, "games": history.games}
     if history.recent:
         facts |= {"return": score, "length": survival, "window": len(history.recent)}
     run.write_checkpoint(learner.step, pack(learner, history), facts, keep)

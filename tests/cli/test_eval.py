@@ -122,7 +122,7 @@ def test_one_episode_says_that_it_is_one(run, capsys):
     assert main(["eval", "--episodes", "1", "--play", "sampled"]) == 0
     out = capsys.readouterr().out
     assert "step 100 sampled: one episode is no result" in out
-    assert "cannot be told apart (one episode)" in out and "seeds 10000: random" in out
+    assert "cannot be told apart (one episode)" in out and "seed 10000: random" in out
 
 
 def test_random_play_needs_neither_run_nor_torch(run, capsys, monkeypatch):
@@ -152,6 +152,28 @@ def test_a_run_without_a_checkpoint_is_one_line(run, capsys, command):
     out = [] if command == "eval" else ["--out", "film.mp4"]
     assert main([command, "three", *out]) == 2
     assert f"{run.name} has no checkpoint yet; wanted one that" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_checkpoint_of_another_game_is_named(run, capsys, monkeypatch):
+    """A folder of checkpoints gets mixed up easily, and many games have as many actions."""
+    with Run.open(run.path, write=True) as again:
+        again.write_checkpoint(300, b"0.5", {"game": "two"})
+    assert main(["eval", "--episodes", "2", "--play", "greedy"]) == 0
+    err = capsys.readouterr().err
+    assert "0000000300.ckpt learned two, and plays three" in err and err.count("learned") == 1
+    load = players._load
+
+    def small(path):
+        policy = load(path)
+        policy.n_actions = 2
+        return policy
+
+    monkeypatch.setattr(players, "_load", small)
+    assert main(["eval", "--episodes", "2", "--play", "greedy", "--again"]) == 0
+    out, err = capsys.readouterr()
+    assert "step 300 greedy is left out" in err and "chooses among 2 actions" in err
+    assert "step 100" not in out
 
 
 def test_two_runs_are_compared(run, capsys, tmp_path):

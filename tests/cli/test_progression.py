@@ -138,6 +138,7 @@ def test_a_film_that_lies_on_its_side_is_noticed(
     [
         (["--rotate", "45"], "--rotate 45; wanted one of 0 90 180 270"),
         (["--out", "a.gif", "--sound"], "--sound; wanted an .mp4"),
+        (["a.ckpt"], "a.ckpt lies in no run"),
         (["three", "three"], "2 names; wanted one run, or checkpoints of one"),
         (["thee"], "no run is called 'thee'"),
         (["--out", "a.avi", "--episodes", "1"], "a film a.avi; wanted a name that ends in"),

@@ -101,6 +101,7 @@ def test_a_run_is_whole(game: list[str], capsys: pytest.CaptureFixture[str]) -> 
     assert episodes["length"].between(29, 33).all()
     assert (updates["dead_transition_frac"] > 0).any()
     assert [int(path.stem) for path in run.checkpoints()][0] == 0
+    assert run.read_newest()[0].facts["game"] == "three"
     policy = load_policy(run.checkpoints()[-1])
     assert policy.n_actions == 3 and policy.config.env.ram == (4, 5, 6, 7)
 
