@@ -14,7 +14,7 @@ import typer
 from ..checkpoint import Checkpoint, look_at
 from ..errors import MissingExtra, RetrokitError, UserError
 from ..learning.config import ENV
-from ..learning.evaluate import EPISODES, SEED, Evaluator
+from ..learning.evaluate import EPISODES, KEPT, SEED, Evaluator
 from ..learning.players import (
     PLAYS,
     Play,
@@ -91,9 +91,7 @@ def evaluate(
         if judged and not (json or csv):
             print_judged(judged, median)
         kept = any(job.run is not None for job in jobs)
-        raise KeyboardInterrupt(
-            "finished episodes are kept: the same command goes on" if kept else ""
-        ) from None
+        raise KeyboardInterrupt(KEPT if kept else "") from None
     if not judged:
         raise RetrokitError("nothing was evaluated")
     if csv:

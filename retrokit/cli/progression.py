@@ -13,7 +13,7 @@ import typer
 from .. import sandbox
 from ..checkpoint import Checkpoint, look_at
 from ..errors import RetrokitError, UserError
-from ..learning.evaluate import EPISODES, SEED, Evaluator, copies, median_episode
+from ..learning.evaluate import EPISODES, KEPT, SEED, Evaluator, copies, median_episode
 from ..learning.players import (
     Play,
     Player,
@@ -78,7 +78,10 @@ def progression(
     upright = check_upright(game, rotate)
     if episodes == 1:
         output.note("one game of each tells nothing of how good it is; take more --episodes")
-    rows = _played(run, game, players, episodes, seed)
+    try:
+        rows = _played(run, game, players, episodes, seed)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(KEPT) from None
     where: dict[str, Any] = {
         "content": game.content.path, "rom_dirs": tuple(rom_dir or ()), "rotate": rotate,
         "core": run.config.get("core") or None,

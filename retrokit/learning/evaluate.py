@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 EPISODES = 15
 SEED = 10_000  # far from those of training, which count from the run's own
+KEPT = "finished episodes are kept: the same command goes on"  # after Ctrl-C
 BATCH = 16  # rows a policy is asked for at once: another size may round another way
 _CANDIDATES = 8  # seeds that are looked at for each one that is wanted
 _BEGINNINGS = (("starts",), ("noops",), ("starts", "noops"))  # what is random then is the beginning

@@ -12,6 +12,7 @@ import pytest
 
 from retrokit import sandbox
 from retrokit.cli import main, progression
+from retrokit.learning import players
 from retrokit.metrics import EVALUATIONS
 from retrokit.run import Run
 from retrokit.views import progression as tiles
@@ -68,6 +69,19 @@ def test_what_was_played_is_not_played_again_unless_its_movie_is_lost(
     (trained.path / first["tiles"][1]["movie"]).unlink()
     assert told(capsys, *common)["tiles"] == first["tiles"]
     assert first["upright"] is True
+
+
+def test_ctrl_c_keeps_the_games_that_ended(
+    trained: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tired(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(players, "_load", tired)
+    assert main(["progression", "--episodes", "2", "--out", "a.png"]) == 130
+    err = capsys.readouterr().err
+    assert "interrupted. finished episodes are kept: the same command goes on" in err
+    assert len(trained.metrics.frame(EVALUATIONS)) == 2 and not Path("a.png").exists()
 
 
 def test_some_checkpoints_are_taken_from_first_to_newest(trained: Run, capsys: Capture) -> None:
