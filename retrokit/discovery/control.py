@@ -299,36 +299,6 @@ def play_states(core: Core, state: bytes, count: int = 8, *, seed: int = 0) -> l
     return states
 
 
-def divergence(core: Core, state: bytes, *, seed: int = 0) -> int:
-    """Return how many bytes of RAM part ways between random futures.
-
-    16 futures of directions are compared 12 frames after their release. Bytes that only hold the
-    current input agree by then; those that only remember the last direction pressed are left out.
-    RAM alone misleads (a demo may draw its chance from the input port): pictures decide.
-
-    Args:
-        core: The core; where it stands afterwards is undefined.
-        state: The savestate to start each future from.
-        seed: Chooses the futures.
-
-    Returns:
-        0 to the size of the selected regions.
-    """
-    frames = _LENGTHS[-1]
-    logs = np.stack(
-        [futures("directions", seed * FUTURES + number, frames) for number in range(FUTURES)]
-    )
-    kept = np.arange(core.ram_size, dtype=np.int32)
-    ram = core.branch(state, logs, [logs.shape[1]], kept=kept).ram[:, 0]
-    differs = (ram != ram[0]).any(0)
-    last = np.array([log[log > 0][-1] for log in logs])
-    copies = np.ones(len(kept), bool)
-    for mask in np.unique(last):
-        group = ram[last == mask]
-        copies &= (group == group[0]).all(0)
-    return int((differs & ~copies).sum())
-
-
 class Control(NamedTuple):
     """How much inputs matter: distinct pictures, and whether the buttons are obeyed."""
 
