@@ -20,8 +20,9 @@ from retrokit.discovery.chains import (
     parts,
     to_variable,
 )
-from retrokit.discovery.poke import Kind, Moment, Unit
+from retrokit.discovery.poke import Moment
 from retrokit.discovery.screen import Cell
+from retrokit.discovery.units import Kind, Unit
 
 GLYPHS = {d: np.random.default_rng(d).random((7, 5)) < 0.5 for d in range(10)}
 SPANS = (Span("SYSTEM_RAM", 0, 4096), Span("VIDEO_RAM", 4096, 4096))
