@@ -41,8 +41,9 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
 
     Returns:
         ``proved`` where behaviour, a joint poke at two rises and the screen agree. A number that
-        rose once or twice, or in one episode only, or that falls, takes `MANY` digits; one that
-        never moved is at most ``likely``, and only where it stands at 0: others are high scores.
+        rose once or twice, or in one episode only, or that falls, or that does not begin at 0 (a
+        floor, a stage), takes `MANY` digits; one that never moved is at most ``likely``, and only
+        where it stands at 0: others are high scores.
     """
     filmed = 3 * proof.film >= proof.shown
     if not moved.rises and not moved.falls:
@@ -55,7 +56,7 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
     if not (moved.like_a_score or account) or not proof.rises or proof.added < proof.rises:
         return "unproved"
     read = proof.read > 0 and 2 * proof.read >= proof.legible
-    few = cells < MANY and (moved.rises < 3 or moved.scoring < 2)
+    few = cells < MANY and (moved.rises < 3 or moved.scoring < 2 or moved.begins != 0)
     if cells >= 2 and proof.rises >= 2 and read and filmed and not few and whole and not presses:
         return "proved"
     alone = filmed and proof.film > 0  # where nothing was legible, nothing was confirmed

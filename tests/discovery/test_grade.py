@@ -62,6 +62,8 @@ UNMOVED = Proof(added=0, rises=0, legible=0, read=0, film=12, shown=12)
         (TWICE, 4, GOOD, "proved"),
         (ONE_EPISODE, 3, GOOD, "likely"),
         (ONE_EPISODE, 4, GOOD, "proved"),
+        (replace(OFTEN, begins=30), 3, GOOD, "likely"),  # a floor, a stage
+        (replace(OFTEN, begins=30), 4, GOOD, "proved"),
         # What falls is money, where it is long and moves by two sizes.
         (MONEY, 4, GOOD, "proved"),
         (MONEY, 3, GOOD, "unproved"),
