@@ -215,7 +215,13 @@ def _last_loss(
     rows, at = [[-1] * len(before), raised[1]], [field.offset]
     ram, _ = prober.after(moment, rows, raised[0], (len(log),), at, pictures=False, proof=True)
     plain, higher = (int(field.read(int(x))) for x in ram[:, 0, 0])
-    if plain != value - 1 or (value < field.top and higher != value):
+    again = plain == value - 1 and (value == field.top or higher == value)
+    if again and value - 1 > max(LOWS) and not isinstance(field, Tally):
+        # Not so where each bit is a thing that stands: which one falls does not depend on the rest.
+        fewer = [field.written(before, value - 1)]
+        ram, _ = prober.after(moment, fewer, raised[0], (len(log),), at, pictures=False)
+        again = int(field.read(int(ram[0, 0, 0]))) == value - 2
+    if not again:
         return None, False, "a loss did not come again after another number was written"
     lows = [n for n in LOWS if n < value and (n >= 0 or field.mask == 0xFF and not field.codes)]
     if isinstance(field, Tally):  # what is to fall must stand

@@ -1,8 +1,14 @@
 /* Lives that are no counter: four houses, each a byte (or with BITS a bit of one byte), of which one
- * falls whenever the player is caught; the number of those that stand is made anew in each frame. */
+ * falls whenever the player is caught; the number of those that stand is made anew in each frame, or
+ * with ALONE counted nowhere, and the first of them falls first; beside them stands a wall. */
 #include "arena.h"
 
+#ifndef HOUSES
 #define HOUSES 4
+#endif
+#ifndef ALONE
+#define ALONE 0
+#endif
 enum { HOUSE = EXTRA };
 
 static bool stands(unsigned n) {
@@ -19,13 +25,16 @@ static void put(unsigned n, bool up) {
     ram[HOUSE + n] = (uint8_t)(up ? 0x41 + 3 * n : 0);
 #endif
 }
-static void count(void) {
-    ram[LIVES] = 0;
-    for (unsigned n = 0; n < HOUSES; n++) ram[LIVES] = (uint8_t)(ram[LIVES] + stands(n));
+static unsigned count(void) {
+    unsigned left = 0;
+    for (unsigned n = 0; n < HOUSES; n++) left += stands(n);
+    ram[LIVES] = (uint8_t)(ALONE ? 0 : left);
+    return left;
 }
 static void clear_score(void) {
     memset(ram + SCORE, 0, 3);
     for (unsigned n = 0; n < HOUSES; n++) put(n, true);
+    if (ALONE) ram[HOUSE] |= 1u << HOUSES; /* a wall */
     count();
 }
 static void add(unsigned points) { add_bcd(SCORE, points); }
@@ -36,9 +45,8 @@ static void show(void) {
         if (stands(n) && ram[MODE] != TITLE) box(20 + 12 * n, 84, 8, 8, 0xf81f);
 }
 static bool lose_life(void) {
-    unsigned n = luck() % HOUSES;
-    while (!stands(n)) n = (n + 1) % HOUSES;
+    unsigned n = ALONE ? 0 : luck() % HOUSES;
+    for (unsigned looked = 0; looked < HOUSES && !stands(n); looked++) n = (n + 1) % HOUSES;
     put(n, false);
-    count();
-    return ram[LIVES] != 0;
+    return count() != 0;
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from retrokit.discovery.lives import Lives, find_lives
+from retrokit.discovery.lives import Lives, _last_loss, find_lives
 from retrokit.discovery.suspects import is_clock, suspects
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
@@ -120,6 +121,15 @@ def test_a_decoy_alone_is_not_proved(arena: Arena, decoy: int) -> None:
     _, _, prober = arena("arena_decoys", DECOY=decoy)
     lives = find_lives(prober, (*SCORE_BYTES, LIVES))
     assert lives is None or lives.grade == "unproved"
+
+
+def test_bits_that_stand_for_things_are_no_number(arena: Arena) -> None:
+    """As of Gopher's carrots: 3 is followed by 2, but 2 not by 1; beside them stands a bit."""
+    _, recording, prober = arena("arena_standing", BITS=1, ALONE=1, HOUSES=2, frames=300)
+    assert {int(byte) & 3 for byte in np.unique(recording.series(EXTRA))} == {3, 2}
+    bits = next(one for one in suspects(recording) if one.field.offset == EXTRA)
+    found, _, why = _last_loss(prober, bits, bits.field, bits.losses[0])
+    assert found is None and "another number" in why
 
 
 def test_a_clock_falls_whatever_is_pressed(arena: Arena) -> None:
