@@ -108,6 +108,20 @@ class Recording:
         buttons = np.pad(self.buttons, ((0, 0), (0, more)))
         return replace(self, buttons=buttons, ram=ram.transpose(1, 2, 0))
 
+    def log(
+        self, episode: int, frame: int, frames: int, pressed: int | None = None
+    ) -> NDArray[np.uint16]:
+        """Return what is pressed from a frame on, uint16 [frames].
+
+        Args:
+            episode: Number of the episode.
+            frame: Before which it begins.
+            frames: How long it is; nothing is pressed after the recording's end.
+            pressed: Frames after which nothing is pressed either; None for no such limit.
+        """
+        played = self.buttons[episode, frame : frame + frames][:pressed]
+        return np.pad(played, (0, frames - len(played)))
+
     def column(self, offset: int) -> int | None:
         """Return the column of an offset, or None when its byte was not kept."""
         at = int(np.searchsorted(self.offsets, offset))
