@@ -7,7 +7,6 @@ own journal (no WAL) is used: a run may lie on a network drive, or where nobody 
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -123,8 +122,9 @@ class Metrics:
         for name, kind in kinds.items():
             if kind == "REAL":
                 frame[name] = frame[name].astype("float64")
-            elif kind == "INTEGER" and frame[name].isna().any():
-                frame[name] = frame[name].convert_dtypes()
+            elif kind != "TEXT" and frame[name].isna().any():
+                if not frame[name].map(lambda value: isinstance(value, str)).any():
+                    frame[name] = frame[name].convert_dtypes()
         return frame
 
     def cut(self, step: int) -> None:
@@ -215,17 +215,17 @@ def _each(rows: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as SQLite takes it."""
+    """Return a value as SQLite takes it; it keeps NaN as NULL by itself."""
     value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float):
-        return None if math.isnan(value) else value
-    if value is None or isinstance(value, (int, str)):
+    if value is None or isinstance(value, (int, float, str)):
         return int(value) if isinstance(value, bool) else value
     return str(value)
 
 
 def _kind(rows: list[dict[str, Any]], name: str) -> str:
-    kinds = {type(row[name]) for row in rows if row.get(name) is not None} or {float}
+    kinds = {type(row[name]) for row in rows if row.get(name) is not None}
+    if not kinds:
+        return ""  # nobody knows yet: what comes stays as it is
     return _KINDS[str if str in kinds else float if float in kinds else int]
 
 

@@ -81,12 +81,11 @@ class Run:
             (path / name).mkdir()
         texts = {
             "integration.yaml": integration,
-            "config.json": json.dumps(config, indent=2) + "\n",
-            "run.json": json.dumps({**known, **facts}, indent=2) + "\n",  # last: now it is a run
+            "config.json": _as_json(config),
+            "run.json": _as_json({**known, **facts}),  # last: now it is a run
         }
         for name, text in texts.items():
-            with whole_file(path / name) as file:
-                file.write(text.encode())
+            _write(path / name, text)
         run = cls(path)
         run.lock()
         return run
@@ -156,6 +155,21 @@ class Run:
         """``game/time``: what `find` takes."""
         return f"{self.game}/{self.path.resolve().name}"
 
+    def configure(self, config: Mapping[str, Any]) -> None:
+        """Note the settings that the run goes on with; those it had are forgotten.
+
+        Args:
+            config: What is asked for now, as JSON can say it.
+
+        Raises:
+            UserError: It is not open for writing, or cannot be written; the old ones are kept.
+        """
+        self._check_lock()
+        text = _as_json(config)
+        if text != _as_json(self.config):
+            _write(self.path / "config.json", text)
+            self.config = json.loads(text)
+
     # -- checkpoints -----------------------------------------------------------------------------
 
     def write_checkpoint(
@@ -173,16 +187,14 @@ class Run:
             RetrokitError: The run is not open for writing, or the disk does not take it; the
                 checkpoints that were there before are kept.
         """
-        if self._lock is None:
-            raise UserError(f"{self.path} is open for reading", "Run.open(…, write=True)")
+        self._check_lock()
         path = self._checkpoint(step)
         try:
             write_checkpoint(path, step, payload, facts)
         except UserError as error:
             kept = self.checkpoints()
-            last = f"Step {_step_of(kept[-1]):,} is kept; " if kept else ""
-            remedy = f"{last}make room, then: retrokit train --resume {self.path}"
-            raise RetrokitError(error.found, remedy=remedy[0].upper() + remedy[1:]) from None
+            last = f"Step {_step_of(kept[-1]):,} is kept." if kept else ""
+            raise RetrokitError(error.found, remedy=last) from None
         if keep is not None:
             steps = [_step_of(file) for file in self.checkpoints()]
             best = self.best()
@@ -252,6 +264,10 @@ class Run:
         for part in (self.path / "checkpoints").glob(".*.part"):  # evaluation writes elsewhere
             part.unlink(missing_ok=True)
 
+    def _check_lock(self) -> None:
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading", "Run.open(…, write=True)")
+
     @property
     def busy(self) -> bool:
         """Whether a process writes it right now."""
@@ -279,10 +295,30 @@ class Run:
         self.close()
 
 
+def its_run(checkpoint: Path) -> Run:
+    """Return the run that a checkpoint's file lies in.
+
+    Raises:
+        UserError: It lies in none.
+    """
+    if (run := run_of(checkpoint)) is None:
+        raise UserError(f"{checkpoint} lies in no run", "a checkpoint in its run's folder")
+    return run
+
+
 def run_of(checkpoint: Path) -> Run | None:
     """Return the run that a checkpoint's file lies in; None where it lies elsewhere."""
     folder = checkpoint.resolve().parent.parent
     return Run(folder) if (folder / "run.json").is_file() else None
+
+
+def _as_json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def _step_of(path: Path) -> int:

@@ -45,6 +45,20 @@ def test_rows_go_in_and_a_frame_comes_out(tmp_path: Path) -> None:
     metrics.close()
 
 
+def test_a_column_whose_first_values_are_missing_gets_the_type_of_later_ones(
+    tmp_path: Path,
+) -> None:
+    """As steps do: random play, which has none, is evaluated first."""
+    metrics = Metrics(tmp_path)
+    row = {"step": None, "movie": None, "loss": float("nan"), "never": None}
+    metrics.append("evaluations", row)
+    metrics.append("evaluations", row | {"step": 4096, "movie": "a.movie", "loss": 1.0})
+    frame = Metrics(tmp_path).frame("evaluations")
+    assert str(frame["step"].iloc[1]) == "4096" and frame["step"].isna().iloc[0]
+    assert frame["loss"].dtype == np.float64 and frame["movie"].iloc[1] == "a.movie"
+    assert frame["movie"].isna().iloc[0] and frame["never"].isna().all()
+
+
 def test_a_frame_that_is_put_in_comes_out(tmp_path: Path) -> None:
     frame = pd.DataFrame({"step": [1, 2], "return": [0.1 + 0.2, 1e300], "ended_by": ["life", "ä"]})
     metrics = Metrics(tmp_path)

@@ -187,8 +187,7 @@ def test_a_full_disk_loses_nothing_and_is_one_line(tmp_path: Path) -> None:
             assert kept == list(range(1, step)) and len(kept) >= 4
             assert str(caught.value) == (
                 f"cannot write the checkpoint {run.path}/checkpoints/{step:010d}.ckpt (No space"
-                f" left on device). Step {step - 1} is kept; make room, then: retrokit train"
-                f" --resume {run.path}"
+                f" left on device). Step {step - 1} is kept."
             )
             assert run.read_newest()[0].step == step - 1
             (disk / "filler").write_bytes(b"")
@@ -208,6 +207,14 @@ def test_nowhere_to_write_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("")
     with pytest.raises(UserError, match=r"cannot write .*runs.dig \(Not a directory\)"):
         Run.create(tmp_path / "runs", "dig", {}, "", {})
+
+
+def test_a_run_that_goes_on_says_what_is_asked_for_now(run: Run) -> None:
+    run.configure({"total_steps": 20})
+    assert run.config == Run.open(run.path).config == {"total_steps": 20}
+    with pytest.raises(UserError, match="open for reading"):
+        Run.open(run.path).configure({"total_steps": 30})
+    assert [path.name for path in run.path.glob(".*")] == []
 
 
 def test_config_is_kept_as_it_was(run: Run) -> None:

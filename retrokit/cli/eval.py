@@ -14,7 +14,7 @@ import typer
 from ..checkpoint import Checkpoint, look_at
 from ..errors import MissingExtra, RetrokitError, UserError
 from ..learning.config import ENV
-from ..learning.evaluate import EPISODES, SEED, Evaluator
+from ..learning.evaluate import EPISODES, KEPT, SEED, Evaluator
 from ..learning.players import (
     PLAYS,
     Play,
@@ -91,9 +91,7 @@ def evaluate(
         if judged and not (json or csv):
             print_judged(judged, median)
         kept = any(job.run is not None for job in jobs)
-        raise KeyboardInterrupt(
-            "finished episodes are kept: the same command goes on" if kept else ""
-        ) from None
+        raise KeyboardInterrupt(KEPT if kept else "") from None
     if not judged:
         raise RetrokitError("nothing was evaluated")
     if csv:
@@ -162,10 +160,8 @@ def _judge(
 ) -> None:
     """Play a job's episodes and add a result for each player that has all of them."""
     players = [random_player(evaluator.game)]
-    if job.run is not None and not job.checkpoints:
-        output.note(f"{job.run.name} has no checkpoint yet")
     for checkpoint in job.checkpoints:
-        players += players_of(checkpoint, plays)
+        players += players_of(checkpoint, evaluator.game, plays)
     game, total = evaluator.game.integration.game, episodes * len(players)
     with output.progress(f"{total:,} episodes of {game}", total) as advance:
         for number, player in enumerate(players):
@@ -191,4 +187,5 @@ def _episodes(judged: Sequence[Judged]) -> DataFrame:
     """Return all episodes in one table."""
     from pandas import concat
 
-    return concat([one.frame.assign(player=one.name) for one in judged], ignore_index=True)
+    frames = [one.frame.astype({"step": "Int64"}).assign(player=one.name) for one in judged]
+    return concat(frames, ignore_index=True)

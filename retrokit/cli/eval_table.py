@@ -95,9 +95,8 @@ def print_judged(judged: Sequence[Judged], median: bool) -> None:
     if median:
         print_table(DataFrame([_median(one) for one in judged]))
         print()
-    for text in dict.fromkeys(listed(one.frame["seed"].tolist()) for one in judged):
-        of = ", ".join(one.name for one in judged if listed(one.frame["seed"].tolist()) == text)
-        print(f"seeds {text}: {of}")
+    for line in seeds_of(judged):
+        print(line)
     print("survival in steps; 95% intervals, of the IQM and of the shares, by bootstrap")
     for line in remarks(judged):
         print(line)
@@ -131,9 +130,13 @@ def _comparison(first: Judged, second: Judged) -> dict[str, Any]:
         "compared": f"{first.name} with {name}",
         "beats it in": f"{100 * found.probability:.0f}%",
         "interval": _interval(found.interval, lambda share: f"{100 * share:.0f}%"),
-        "by chance": f"{found.chance:.3f}" if found.interval else "–",
+        "by chance": _chance(found.chance) if found.interval else "–",
         "verdict": found.verdict,
     }
+
+
+def _chance(chance: float) -> str:
+    return f"{chance:.3f}" if chance >= 0.0005 else "< 0.001"
 
 
 def _median(one: Judged) -> dict[str, Any]:
@@ -161,9 +164,27 @@ def remarks(judged: Sequence[Judged]) -> Iterator[str]:
                 " and the same, so there is no interval"
             )
         ends = Counter(one.frame["ended_by"])
-        for ended, word in (("frames", "cut off at the limit of frames"), ("crash", "lost")):
+        for ended, word in (
+            ("frames", "cut off at the limit of frames"),
+            ("crash", "lost to a crash of the core"),
+        ):
             if ends[ended]:
-                yield f"{one.name}: {ends[ended]} of {known.episodes} {word} ({ended})"
+                yield f"{one.name}: {ends[ended]} of {known.episodes} {word}"
+
+
+def seeds_of(judged: Sequence[Judged]) -> Iterator[str]:
+    """Yield who played which seeds; checkpoints that are many and alike are named together."""
+    texts = [listed(one.frame["seed"].tolist()) for one in judged]
+    trained = [one.player.play if one.player.step is not None else "" for one in judged]
+    for text in dict.fromkeys(texts):
+        names = []
+        for one, play, own in zip(judged, trained, texts, strict=True):
+            same = {other for other, kind in zip(texts, trained, strict=True) if kind == play}
+            if own == text:
+                many = play and len(same) == 1 and trained.count(play) > 1
+                names.append(f"all {play}" if many else one.name)
+        word = "seed" if text.isdigit() else "seeds"
+        yield f"{word} {text}: {', '.join(dict.fromkeys(names))}"
 
 
 def listed(seeds: Sequence[int]) -> str:

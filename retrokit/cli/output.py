@@ -131,15 +131,15 @@ class _PlainProgress:
     """A first line, one every PLAIN_SECONDS, and one at the end."""
 
     def __init__(self, label: str, total: int) -> None:
-        self.label, self.total = label, total
+        self.label, self.total, self.ended = label, total, False
         self.start = self.last = time.monotonic()
         note(f"{label} …")
 
     def __call__(self, now: int, text: str = "") -> None:
         clock = time.monotonic()
-        if clock - self.last < PLAIN_SECONDS and now < self.total:
+        if self.ended or (clock - self.last < PLAIN_SECONDS and now < self.total):
             return
-        self.last = clock
+        self.last, self.ended = clock, now >= self.total
         share = f"{100 * now // max(self.total, 1)}%"
         note(f"{self.label}: {share}, {clock - self.start:.0f} s{text and f', {text}'}")
 

@@ -13,7 +13,7 @@ import typer
 from .. import sandbox
 from ..checkpoint import Checkpoint, look_at
 from ..errors import RetrokitError, UserError
-from ..learning.evaluate import EPISODES, SEED, Evaluator, copies, median_episode
+from ..learning.evaluate import EPISODES, KEPT, SEED, Evaluator, copies, median_episode
 from ..learning.players import (
     Play,
     Player,
@@ -24,7 +24,7 @@ from ..learning.players import (
     random_player,
 )
 from ..load import Game
-from ..run import Run, run_of
+from ..run import Run, its_run
 from . import output
 
 if TYPE_CHECKING:
@@ -74,11 +74,14 @@ def progression(
     game = game_of(run, content, rom_dir or ())
     output.warn(game.warnings)
     players = [random_player(game)]
-    players += [player for one in chosen for player in players_of(one, (play,))]
+    players += [player for one in chosen for player in players_of(one, game, (play,))]
     upright = check_upright(game, rotate)
     if episodes == 1:
         output.note("one game of each tells nothing of how good it is; take more --episodes")
-    rows = _played(run, game, players, episodes, seed)
+    try:
+        rows = _played(run, game, players, episodes, seed)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(KEPT) from None
     where: dict[str, Any] = {
         "content": game.content.path, "rom_dirs": tuple(rom_dir or ()), "rotate": rotate,
         "core": run.config.get("core") or None,
@@ -104,9 +107,9 @@ def _chosen(what: Sequence[str], most: int) -> tuple[Run, list[Checkpoint]]:
     """Return the run, and the checkpoints that are shown of it, oldest first."""
     named = [Path(name) for name in what if Path(name).suffix == ".ckpt"]
     if named and len(named) == len(what):
-        runs = {run.path.resolve(): run for path in named if (run := run_of(path)) is not None}
-        if len(runs) != 1 or any(run_of(path) is None for path in named):
-            raise UserError(f"checkpoints of {len(runs)} runs", "of one, in its folder")
+        runs = {(run := its_run(path)).path.resolve(): run for path in named}
+        if len(runs) != 1:
+            raise UserError(f"checkpoints of {len(runs)} runs", "of one")
         (run,) = runs.values()
         return run, sorted((look_at(path) for path in named), key=lambda one: one.step)
     if len(what) > 1:
@@ -115,8 +118,6 @@ def _chosen(what: Sequence[str], most: int) -> tuple[Run, list[Checkpoint]]:
     if not what:
         output.note(f"filming the newest run, {run.name}")
     known = checkpoints_of(run)
-    if not known:
-        raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
     numbers = np.linspace(0, len(known) - 1, min(most, len(known))).round().astype(int)
     return run, [known[number] for number in (numbers if most > 1 else [-1])]
 

@@ -171,7 +171,10 @@ def _filmed(
 
 
 def _print(facts: dict[str, Any]) -> None:
-    told = {"score", "steps", "seed", "frame_skip"} & set(facts["facts"])
-    more = "".join(f", {name.replace('_', ' ')} {facts['facts'][name]}" for name in sorted(told))
+    known = facts["facts"]
+    score = known.get("score", known.get("return"))  # an evaluation calls it its return
+    told = {} if score is None else {"score": output.points(score)}
+    told |= {name: known[name] for name in ("steps", "seed", "frame_skip") if name in known}
+    more = "".join(f", {name.replace('_', ' ')} {value}" for name, value in told.items())
     print(f"{facts['game']} on {facts['core']}{more}")
     print(f"{facts['frames']:,} frames, {facts['seconds']:.1f} s, end in the same RAM")

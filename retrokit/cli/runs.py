@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..checkpoint import Checkpoint, look_at
 from ..errors import UserError
+from ..learning.players import sound_checkpoints
 from ..run import ROOT, Run
 from . import output
 
@@ -47,7 +47,7 @@ def runs(
 
 def _facts(run: Run) -> dict[str, Any]:
     """Return what is told of a run."""
-    checkpoints = _sound(run)
+    checkpoints = sound_checkpoints(run)
     newest, best = (checkpoints[-1] if checkpoints else None), run.best()
     step, total = newest.step if newest else 0, run.config.get("total_steps")
     ended = total is not None and step >= total
@@ -63,16 +63,6 @@ def _facts(run: Run) -> dict[str, Any]:
         "checkpoints": len(checkpoints),
         "retrokit": run.facts.get("retrokit"),
     }
-
-
-def _sound(run: Run) -> list[Checkpoint]:
-    found = []
-    for path in run.checkpoints():
-        try:
-            found.append(look_at(path))
-        except UserError as error:
-            output.note(f"retrokit: warning: {error.found}")
-    return found
 
 
 def _line(facts: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +90,7 @@ def _print_one(run: Run, json: bool) -> None:
             "path": one.path,
             "sha256": one.sha256,
         }
-        for one in _sound(run)
+        for one in sound_checkpoints(run)
     ]
     if json:
         about = {"config": run.config, "facts": run.facts, "checkpoints": rows}

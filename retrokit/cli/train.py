@@ -15,7 +15,7 @@ import typer
 
 from .. import learning
 from ..checkpoint import KEEP
-from ..errors import UserError
+from ..errors import RetrokitError, UserError
 from ..integration import Integration
 from ..learning.players import game_of
 from ..load import Game, find_integration, open_game
@@ -87,16 +87,26 @@ def train(
             last = progress
             watch(progress)
 
-        finished = learning.train(
-            going, config, game, state=state, keep=keep, watch=told, stop=stop
-        )
+        go_on = f"Go on with: retrokit train --resume {going.path}"
+        try:
+            finished = learning.train(
+                going, config, game, state=state, keep=keep, watch=told, stop=stop
+            )
+        except RetrokitError as error:
+            if going.checkpoints():
+                error.remedy = f"{error.remedy} {go_on}".lstrip()
+            raise
+        except KeyboardInterrupt:  # the second
+            finished = False
     seconds = round(time.monotonic() - begun, 1)
     if not finished:
-        raise KeyboardInterrupt(f"Go on with: retrokit train --resume {going.path}")
+        raise KeyboardInterrupt(go_on)
     if json:
         output.print_json({"run": going.path, "seconds": seconds, **_facts(last)})
+    elif last is None:
+        print(f"{going.path}: all {config.total_steps:,} steps are made; --steps makes it longer")
     else:
-        print(f"{going.path}: {config.total_steps:,} steps; {line(last) if last else 'no more'}")
+        print(f"{going.path}: {config.total_steps:,} steps; {line(last)}")
     return 0
 
 
@@ -107,6 +117,9 @@ def _taken_up(
     run.lock()
     try:
         config, state = learning.resumed(run, changes)
+        if config.total_steps < state["step"]:
+            found = f"{config.total_steps:,} steps of a run that has made {state['step']:,}"
+            raise UserError(found, "more")
         game = game_of(run, rom_dirs=rom_dirs)
     except BaseException:
         run.close()
@@ -203,21 +216,25 @@ def _panel(name: str) -> Iterator[Callable[[Progress], None]]:
         yield lambda progress: live.update(_drawn(name, progress), refresh=True)
 
 
+def _number(value: float, form: str, unit: str = "") -> str:
+    """Return a number as people read it, a dash where there is none yet."""
+    return "–" if math.isnan(value) else f"{value:{form}}{unit}"
+
+
 def _drawn(name: str, progress: Progress) -> Any:
-    from rich.columns import Columns
     from rich.panel import Panel
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
     rows = (
-        ("return", "–" if math.isnan(progress.score) else f"{progress.score:,.1f}"),
-        ("survival", f"{progress.survival:,.0f} steps"),
-        ("points a step", f"{progress.points_per_step:.3g}"),
+        ("return", _number(progress.score, ",.1f")),
+        ("survival", _number(progress.survival, ",.0f", " steps")),
+        ("points a step", _number(progress.points_per_step, ".3g")),
         ("games", f"{progress.games:,}"),
         ("speed", f"{progress.steps_per_second:,.0f} steps/s"),
         ("left", span(progress.seconds_left)),
     )
-    deeper = [(key.replace("_", " "), f"{value:.3g}") for key, value in progress.metrics.items()]
+    deeper = [(key.replace("_", " "), _number(x, ".3g")) for key, x in progress.metrics.items()]
     tables = []
     for part in (rows, deeper):
         table = Table.grid(padding=(0, 2))
@@ -226,8 +243,10 @@ def _drawn(name: str, progress: Progress) -> Any:
         for row in part:
             table.add_row(*row)
         tables.append(table)
-    whole = Table.grid(expand=False)
-    whole.add_row(ProgressBar(progress.total_steps, progress.step, width=48))
-    whole.add_row(Columns(tables, padding=(1, 4)))
+    both = Table.grid(padding=(0, 4))  # as wide as needed: where it fills the line, ^C breaks it
+    both.add_row(*tables)
+    whole = Table.grid()
+    whole.add_row(ProgressBar(progress.total_steps, progress.step, width=64))
+    whole.add_row(both)
     title = f"{name}  step {progress.step:,} of {progress.total_steps:,}"
     return Panel(whole, title=title, expand=False)

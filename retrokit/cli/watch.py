@@ -27,7 +27,7 @@ from ..learning.players import (
 from ..load import Game, find_integration, open_game
 from ..options import EnvOptions
 from ..policy import Decision, Policy
-from ..run import Run, run_of
+from ..run import Run, its_run
 from ..systems import shipped_integrations
 from . import output
 
@@ -170,9 +170,7 @@ def _found(what: str | None, by: By | None) -> tuple[Run | None, Checkpoint | No
         return run, None, None
     path = Path(what)
     if path.suffix == ".ckpt":
-        if (found := run_of(path)) is None:
-            raise UserError(f"{path} lies in no run", "a checkpoint in its run's folder")
-        return found, look_at(path), None
+        return its_run(path), look_at(path), None
     if (path / "run.json").is_file():
         return Run.open(path), None, None
     integration = path.suffix in (".yaml", ".yml") or what in shipped_integrations()
@@ -206,11 +204,8 @@ def _player(
     if run is None:
         raise UserError("--by agent of an integration", "a run or a checkpoint")
     if checkpoint is None:
-        known = checkpoints_of(run)
-        if not known:
-            raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
-        checkpoint = known[-1]
-    (player,) = players_of(checkpoint, ("greedy",) if greedy else ("sampled",))
+        checkpoint = checkpoints_of(run)[-1]
+    (player,) = players_of(checkpoint, game, ("greedy",) if greedy else ("sampled",))
     return player, f"{checkpoint.step:,} steps{', greedy' if greedy else ''}"
 
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..core import Span
 from ..values import Variable
 from .candidates import place
-from .poke import Moment, Unit
+from .poke import Moment
 from .screen import FONT_AGREES, Cell, Line, Pictures, read_digit, same_font
+from .units import Unit
 
 REACH = 2.3  # pitches to the next digit of the same number; two players' scores lie further apart
 

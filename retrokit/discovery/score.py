@@ -26,7 +26,7 @@ from .copies import find_copies
 from .drawn import drawn_digits
 from .film import film
 from .grade import MANY, answers_presses, counts_presses, grade, own_first, rank, weight
-from .poke import LATE, LOOKS, Moment, Prober, Unit
+from .poke import LATE, LOOKS, Moment, Prober
 from .prove import (
     SMALL_RAM,
     Binary,
@@ -40,6 +40,7 @@ from .prove import (
 )
 from .record import Recording
 from .screen import Line
+from .units import Unit
 
 Report = Callable[[str, float], None]
 CALM = 0.05  # a byte that changes in more frames than this is no digit of a score

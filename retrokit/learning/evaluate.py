@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 EPISODES = 15
 SEED = 10_000  # far from those of training, which count from the run's own
+KEPT = "finished episodes are kept: the same command goes on"  # after Ctrl-C
 BATCH = 16  # rows a policy is asked for at once: another size may round another way
 _CANDIDATES = 8  # seeds that are looked at for each one that is wanted
 _BEGINNINGS = (("starts",), ("noops",), ("starts", "noops"))  # what is random then is the beginning
@@ -273,7 +274,8 @@ class Evaluator:
         for name, value in wanted.items():
             frame = frame[frame[name] == value]
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {int(row["seed"]): {str(k): v for k, v in row.items()} for row in rows}
+        step = {"step": player.step}  # older runs have it as a float
+        return {int(row["seed"]): {str(k): v for k, v in row.items()} | step for row in rows}
 
     def _open(self, episodes: int) -> RetroVectorEnv:
         count = max(1, min(self.num_envs, episodes))
@@ -308,7 +310,8 @@ class Evaluator:
         if self.run is None or row["ended_by"] == "crash":
             return None
         step = RANDOM if row["step"] is None else f"{row['step']:010d}-{row['play']}"
-        path = Path("movies") / f"{step}-{row['seed']}.movie"
+        # Under other settings the same seed is another game.
+        path = Path("movies") / f"{step}-{row['seed']}-{self.settings[:6]}.movie"
         (self.run.path / "movies").mkdir(exist_ok=True)
         envs.movie(lane, dict(row)).save(self.run.path / path)
         return str(path)

@@ -50,10 +50,27 @@ def random_player(game: Game) -> Player:
     return Player(RANDOM, None, "sampled", partial(RandomPlay, n_actions))
 
 
-def players_of(checkpoint: Checkpoint, plays: Sequence[Play] = PLAYS) -> list[Player]:
-    """Return the players that a checkpoint makes; it is read when one of them is loaded."""
-    load = partial(_load, checkpoint.path)
+def players_of(checkpoint: Checkpoint, game: Game, plays: Sequence[Play] = PLAYS) -> list[Player]:
+    """Return the players that a checkpoint makes; it is read when one of them is loaded.
+
+    Args:
+        checkpoint: Who plays.
+        game: What is going to be played; warns where the checkpoint learned another.
+        plays: How.
+    """
+    name = game.integration.game
+    if (learned := checkpoint.facts.get("game", name)) != name:
+        warnings.warn(f"{checkpoint.path} learned {learned}, and plays {name}", stacklevel=2)
+    load = partial(_fitting, checkpoint.path, len(game.integration.action_set))
     return [Player(checkpoint.sha256, checkpoint.step, play, load) for play in plays]
+
+
+def _fitting(path: Path, n_actions: int) -> Policy:
+    policy = _load(path)
+    known = getattr(policy, "n_actions", n_actions)
+    if known != n_actions:
+        raise UserError(f"{path} chooses among {known} actions", f"{n_actions}, as the game has")
+    return policy
 
 
 def _load(path: Path) -> Policy:
@@ -69,7 +86,18 @@ def _load(path: Path) -> Policy:
 
 
 def checkpoints_of(run: Run) -> list[Checkpoint]:
-    """Return a run's checkpoints, oldest first; a damaged one is left out with a warning."""
+    """Return a run's checkpoints, oldest first; a damaged one is left out with a warning.
+
+    Raises:
+        UserError: There is none.
+    """
+    if found := sound_checkpoints(run):
+        return found
+    raise UserError(f"{run.name} has no checkpoint yet", "one that trained for a while")
+
+
+def sound_checkpoints(run: Run) -> list[Checkpoint]:
+    """Return a run's checkpoints, oldest first, or none; a damaged one is warned of."""
     found = []
     for path in run.checkpoints():
         try:

@@ -135,7 +135,7 @@ def resumed(run: Run, settings: Iterable[str]) -> tuple[TrainConfig, Mapping[str
 
     Args:
         run: What to go on with.
-        settings: ``name=value`` each, over those that the checkpoint was written under.
+        settings: ``name=value`` each, over those of the run.
 
     Raises:
         UserError: There is no checkpoint, or a setting cannot change in the middle of a run.
@@ -143,7 +143,8 @@ def resumed(run: Run, settings: Iterable[str]) -> tuple[TrainConfig, Mapping[str
     checkpoint, payload = run.read_newest()
     state = unpack(checkpoint, payload)
     old = TrainConfig.from_dict(state["config"])
-    new = old.changed(settings)
+    # The run's own, not the checkpoint's: they may have changed since it was written.
+    new = TrainConfig.from_dict(run.config).changed(settings)
     if fixed := [name for name in sorted(FIXED) if getattr(new, name) != getattr(old, name)]:
         raise UserError(f"{fixed[0]} changed in the middle of a run", "a new run for it")
     return new, state
@@ -181,6 +182,7 @@ def train(
     try:
         if state is not None:
             load(learner, history, state)
+            run.configure(config.to_dict())
             run.metrics.cut(learner.step)
         else:
             learner.start()
@@ -279,7 +281,7 @@ def _row(episode: Episode, begun: int, num_envs: int) -> dict[str, Any]:
 def _keep(run: Run, learner: PPO, history: History, keep: int | None) -> None:
     """Write a checkpoint."""
     score, survival = history.means()
-    facts: dict[str, Any] = {"games": history.games}
+    facts: dict[str, Any] = {"game": run.game, "games": history.games}
     if history.recent:
         facts |= {"return": score, "length": survival, "window": len(history.recent)}
     run.write_checkpoint(learner.step, pack(learner, history), facts, keep)

@@ -67,7 +67,8 @@ class Facts:
         """Return the facts in a line."""
         width, height = self.size
         if not self.fps:
-            return f"{self.path}: {self.frames} pictures, {width}x{height}"
+            many = "1 picture" if self.frames == 1 else f"{self.frames} pictures"
+            return f"{self.path}: {many}, {width}x{height}"
         seconds = self.frames / self.fps
         heard = ", with sound" if self.sound else ""
         return (

@@ -184,10 +184,12 @@ def side_lines(scene: Scene) -> list[str]:
         lines.append("")
         chances = scene.thought.probabilities
         likeliest = np.argsort(-chances, kind="stable")[:8].tolist()
+        wide = min(max(map(len, scene.actions)), SIDE - 18)  # beside mark, percent and bar
         for number in sorted({*likeliest, scene.thought.action}):
             bar = "█" * round(10 * float(chances[number]))
             mark = ">" if number == scene.thought.action else " "
-            lines.append(f"{mark}{scene.actions[number]:<11.11}{100 * chances[number]:4.0f}% {bar}")
+            name = scene.actions[number][:wide]
+            lines.append(f"{mark}{name:<{wide}} {100 * chances[number]:3.0f}% {bar}")
     elif scene.buttons:
         lines += ["", "+".join(scene.buttons)]
     return [*lines, "", *(line for line in (scene.note, scene.over) if line), *HELP]

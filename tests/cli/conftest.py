@@ -28,7 +28,7 @@ start_buttons: [WAIT:2, START:1]
 action_set: [[], [B], [A]]
 terminated: lives == 0
 """
-ENV = {"observation": "ram", "ram": [4, 5, 6, 7, 9], "stack": 1, "skip": 2, "noops": 3}
+ENV = {"observation": "ram", "ram": [4, 5, 6, 7, 9], "stack": 1, "skip": 2}
 
 
 class Leaning:
@@ -49,20 +49,39 @@ def leaning() -> type[Leaning]:
     return Leaning
 
 
+Make = Callable[..., Run]
+
+
 @pytest.fixture
-def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_core: Callable[..., Any]) -> Run:
+def make_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_core: Callable[..., Any]
+) -> Make:
+    """Make a run of a game: ``make_run({step: chance}, length=30, noops=3)``, a checkpoint each."""
+
+    def make(chances: dict[int, float], length: int = 30, noops: int = 3) -> Run:
+        (tmp_path / "three_libretro.so").symlink_to(fake_core("three", LENGTH=length).path)
+        monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
+        monkeypatch.setenv("RETROKIT_ROMS", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "three.bin").write_bytes(ROM)
+        (tmp_path / "three.yaml").write_text(FILE)
+        config = {
+            "env": ENV | {"noops": noops},
+            "total_steps": max(chances),
+            "content": str(tmp_path / "three.bin"),
+        }
+        with Run.create(tmp_path / "runs", "three", config, FILE, {}) as made:
+            for step, chance in chances.items():
+                made.write_checkpoint(step, str(chance).encode(), {"return": float(step)})
+        monkeypatch.setattr(
+            players, "_load", lambda path: Leaning(float(read_checkpoint(path)[1].decode()))
+        )
+        return made
+
+    return make
+
+
+@pytest.fixture
+def trained(make_run: Make) -> Run:
     """A run with three checkpoints, each of which presses B more often than the one before."""
-    (tmp_path / "three_libretro.so").symlink_to(fake_core("three", LENGTH=30).path)
-    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
-    monkeypatch.setenv("RETROKIT_ROMS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "three.bin").write_bytes(ROM)
-    (tmp_path / "three.yaml").write_text(FILE)
-    config = {"env": ENV, "total_steps": 300, "content": str(tmp_path / "three.bin")}
-    with Run.create(tmp_path / "runs", "three", config, FILE, {}) as made:
-        for step, chance in ((100, 0.1), (200, 0.5), (300, 0.9)):
-            made.write_checkpoint(step, str(chance).encode(), {"return": float(step)})
-    monkeypatch.setattr(
-        players, "_load", lambda path: Leaning(float(read_checkpoint(path)[1].decode()))
-    )
-    return made
+    return make_run({100: 0.1, 200: 0.5, 300: 0.9})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 
@@ -10,58 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from retrokit.checkpoint import read_checkpoint
 from retrokit.cli import main
 from retrokit.cli.eval_table import listed
 from retrokit.learning import players
 from retrokit.movie import Movie
-from retrokit.policy import Decision, choose
 from retrokit.run import Run
-
-ROM = b"a game"
-FILE = f"""\
-game: three
-system: arcade
-core: three
-rom_sha1: {hashlib.sha1(ROM).hexdigest()}
-score_addrs: [6, 7]
-score_encoding: uint
-lives_addr: 5
-start_buttons: [WAIT:2, START:1]
-action_set: [[], [B], [A]]
-terminated: lives == 0
-"""
-ENV = {"observation": "ram", "ram": [4, 5, 6, 7, 9], "stack": 1, "skip": 2}
-
-
-class Leaning:
-    """Presses B with a chance."""
-
-    def __init__(self, chance: float) -> None:
-        self.chance = chance
-
-    def act(self, observations, draws):
-        count = len(observations)
-        likely = np.tile(np.float32([1 - self.chance, self.chance, 0]), (count, 1))
-        return Decision(choose(likely, draws), np.zeros(count, np.float32), likely)
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, fake_core):
+def run(make_run):
     """A run with two checkpoints: the first seldom presses B, the second often."""
-    (tmp_path / "three_libretro.so").symlink_to(fake_core("three", LENGTH=60).path)
-    monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "three.bin").write_bytes(ROM)
-    (tmp_path / "three.yaml").write_text(FILE)
-    config = {"env": ENV, "total_steps": 200, "content": str(tmp_path / "three.bin")}
-    with Run.create(tmp_path / "runs", "three", config, FILE, {}) as made:
-        made.write_checkpoint(100, b"0.2", {"return": 1.0})
-        made.write_checkpoint(200, b"0.7", {"return": 2.0})
-    monkeypatch.setattr(
-        players, "_load", lambda path: Leaning(float(read_checkpoint(path)[1].decode()))
-    )
-    return made
+    return make_run({100: 0.2, 200: 0.7}, length=60, noops=0)
 
 
 def words(line: str) -> list[str]:
@@ -84,7 +42,7 @@ def test_the_newest_run_next_to_random_play(run, capsys):
     assert "100%" in line and line.endswith("better")
     (line,) = [line for line in lines if line.startswith("step 200 greedy with step 100 greedy")]
     assert "none" in line and line.endswith("cannot be told apart (copies)")
-    assert f"seeds 10000 to 10014: {', '.join(names)}" in out
+    assert "seeds 10000 to 10014: random, all greedy, all sampled\n" in out
     median = next(line for line in lines if line.startswith("step 200 sampled  1"))
     movie = Movie.load(run.path / "movies" / words(median)[-1].split("/")[-1])
     assert movie.facts["play"] == "sampled" and movie.facts["seed"] == int(words(median)[3])
@@ -109,9 +67,12 @@ def test_json_says_all_of_it(run, capsys):
 
 def test_csv_has_a_row_for_each_episode(run, capsys, tmp_path):
     assert main(["eval", "three", "--episodes", "3", "--csv"]) == 0
-    (tmp_path / "a.csv").write_text(capsys.readouterr().out)
+    text = capsys.readouterr().out
+    assert "100.0" not in text
+    (tmp_path / "a.csv").write_text(text)
     frame = pd.read_csv(tmp_path / "a.csv")
     assert len(frame) == 3 * 5 and frame["player"].nunique() == 5
+    assert frame["step"].dropna().unique().tolist() == [100, 200]
     assert {"seed", "return", "steps", "points_per_step", "ended_by", "trace"} <= set(frame)
 
 
@@ -127,6 +88,15 @@ def test_nothing_is_played_twice_unless_asked(run, capsys, monkeypatch):
     assert capsys.readouterr().out == before
     assert main(["eval", "--episodes", "4", "--again"]) == 1
     assert "played again" in capsys.readouterr().err
+
+
+def test_other_limits_leave_the_movies_of_before(run, capsys):
+    for more in ([], ["--frames", "40"]):
+        assert main(["eval", "--episodes", "2", "--play", "sampled", *more]) == 0
+    rows = run.metrics.frame("evaluations")
+    assert set(rows["ended_by"]) == {"game over", "frames"}
+    for row in rows.itertuples():
+        assert Movie.load(run.path / row.movie).facts["frames"] == row.frames
 
 
 def test_ctrl_c_keeps_what_is_finished(run, capsys, monkeypatch):
@@ -152,7 +122,7 @@ def test_one_episode_says_that_it_is_one(run, capsys):
     assert main(["eval", "--episodes", "1", "--play", "sampled"]) == 0
     out = capsys.readouterr().out
     assert "step 100 sampled: one episode is no result" in out
-    assert "cannot be told apart (one episode)" in out and "seeds 10000: random" in out
+    assert "cannot be told apart (one episode)" in out and "seed 10000: random" in out
 
 
 def test_random_play_needs_neither_run_nor_torch(run, capsys, monkeypatch):
@@ -175,8 +145,40 @@ def test_a_damaged_checkpoint_is_left_out_and_named(run, capsys):
     assert "is no checkpoint, or it is damaged" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["eval", "progression", "watch"])
+def test_a_run_without_a_checkpoint_is_one_line(run, capsys, command):
+    for path in run.checkpoints():
+        path.unlink()
+    out = [] if command == "eval" else ["--out", "film.mp4"]
+    assert main([command, "three", *out]) == 2
+    assert f"{run.name} has no checkpoint yet; wanted one that" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_checkpoint_of_another_game_is_named(run, capsys, monkeypatch):
+    """A folder of checkpoints gets mixed up easily, and many games have as many actions."""
+    with Run.open(run.path, write=True) as again:
+        again.write_checkpoint(300, b"0.5", {"game": "two"})
+    assert main(["eval", "--episodes", "2", "--play", "greedy"]) == 0
+    err = capsys.readouterr().err
+    assert "0000000300.ckpt learned two, and plays three" in err and err.count("learned") == 1
+    load = players._load
+
+    def small(path):
+        policy = load(path)
+        policy.n_actions = 2
+        return policy
+
+    monkeypatch.setattr(players, "_load", small)
+    assert main(["eval", "--episodes", "2", "--play", "greedy", "--again"]) == 0
+    out, err = capsys.readouterr()
+    assert "step 300 greedy is left out" in err and "chooses among 2 actions" in err
+    assert "step 100" not in out
+
+
 def test_two_runs_are_compared(run, capsys, tmp_path):
-    with Run.create(tmp_path / "runs", "three", run.config, FILE, {}) as other:
+    text = (run.path / "integration.yaml").read_text()
+    with Run.create(tmp_path / "runs", "three", run.config, text, {}) as other:
         other.write_checkpoint(200, b"0.6", {})
     args = [run.name, other.name, "--play", "sampled", "--episodes", "6"]
     assert main(["eval", *args]) == 0
@@ -215,7 +217,7 @@ def test_what_was_trained_is_evaluated(run, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("RETROKIT_CORES", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     settings = {"shards": 1, "threads": 1, "precision": "fp32", "rollout": 16, "width": 32}
-    settings |= {name: ENV[name] for name in ("observation", "ram", "stack", "skip")}
+    settings |= run.config["env"]
     args = ["--integration", "three.yaml", "--content", "three.bin", "--envs", "2"]
     args += [f"--set={name}={value}" for name, value in settings.items()]
     assert main(["train", *args, "--steps", "64", "--runs", "trained"]) == 0

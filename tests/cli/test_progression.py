@@ -12,6 +12,7 @@ import pytest
 
 from retrokit import sandbox
 from retrokit.cli import main, progression
+from retrokit.learning import players
 from retrokit.metrics import EVALUATIONS
 from retrokit.run import Run
 from retrokit.views import progression as tiles
@@ -63,11 +64,24 @@ def test_what_was_played_is_not_played_again_unless_its_movie_is_lost(
     before = trained.metrics.frame(EVALUATIONS)
     with monkeypatch.context() as patch:
         patch.setattr(progression.Evaluator, "_open", None)
-        assert told(capsys, *common)["tiles"] == first["tiles"]
+        assert repr(told(capsys, *common)["tiles"]) == repr(first["tiles"])  # 300, not 300.0
     pd.testing.assert_frame_equal(before, trained.metrics.frame(EVALUATIONS))
     (trained.path / first["tiles"][1]["movie"]).unlink()
     assert told(capsys, *common)["tiles"] == first["tiles"]
     assert first["upright"] is True
+
+
+def test_ctrl_c_keeps_the_games_that_ended(
+    trained: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tired(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(players, "_load", tired)
+    assert main(["progression", "--episodes", "2", "--out", "a.png"]) == 130
+    err = capsys.readouterr().err
+    assert "interrupted. finished episodes are kept: the same command goes on" in err
+    assert len(trained.metrics.frame(EVALUATIONS)) == 2 and not Path("a.png").exists()
 
 
 def test_some_checkpoints_are_taken_from_first_to_newest(trained: Run, capsys: Capture) -> None:
@@ -138,6 +152,7 @@ def test_a_film_that_lies_on_its_side_is_noticed(
     [
         (["--rotate", "45"], "--rotate 45; wanted one of 0 90 180 270"),
         (["--out", "a.gif", "--sound"], "--sound; wanted an .mp4"),
+        (["a.ckpt"], "a.ckpt lies in no run"),
         (["three", "three"], "2 names; wanted one run, or checkpoints of one"),
         (["thee"], "no run is called 'thee'"),
         (["--out", "a.avi", "--episodes", "1"], "a film a.avi; wanted a name that ends in"),

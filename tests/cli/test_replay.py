@@ -58,7 +58,7 @@ def test_what_holds_is_said_and_exit_0(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["replay", "a.movie"]) == 0
     out, err = capsys.readouterr()
     first, second = out.splitlines()
-    assert first == "three on three 1, frame skip 4, score 131, seed 1"
+    assert first == "three on three 1, score 131, seed 1, frame skip 4"
     assert second.endswith("end in the same RAM")
     assert "warning" not in err
     assert main(["replay", "a.movie", "--json"]) == 0
@@ -66,6 +66,10 @@ def test_what_holds_is_said_and_exit_0(folder: Path, capsys: pytest.CaptureFixtu
     assert facts["ram_sha1"] == Movie.load(Path("a.movie")).ram_sha1
     assert facts["frames"] == Movie.load(Path("a.movie")).frames
     assert facts["facts"] == {"frame_skip": 4, "score": 131, "seed": 1}
+    evaluated = {"return": 131.0, "steps": 5}  # as an evaluation's movies have it
+    replace(Movie.load(Path("a.movie")), facts=evaluated).save(Path("b.movie"))
+    assert main(["replay", "b.movie"]) == 0
+    assert capsys.readouterr().out.startswith("three on three 1, score 131, steps 5\n")
 
 
 def test_other_ram_is_exit_1_and_names_the_core(

@@ -83,6 +83,7 @@ def test_a_mistake_is_one_line(run, capsys, args, words):
     assert words in err and err.count("\n") == 1
 
 
+@pytest.mark.filterwarnings("default")
 def test_a_damaged_checkpoint_is_told(run, capsys):
     run.checkpoints()[-1].write_bytes(b"")
     assert main(["runs"]) == 0

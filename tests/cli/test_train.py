@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from retrokit import learning
 from retrokit.cli import main
 from retrokit.errors import UserError
+from retrokit.learning.players import game_of
 from retrokit.run import Run
 
 torch = pytest.importorskip("torch")
@@ -99,6 +101,7 @@ def test_a_run_is_whole(game: list[str], capsys: pytest.CaptureFixture[str]) -> 
     assert episodes["length"].between(29, 33).all()
     assert (updates["dead_transition_frac"] > 0).any()
     assert [int(path.stem) for path in run.checkpoints()][0] == 0
+    assert run.read_newest()[0].facts["game"] == "three"
     policy = load_policy(run.checkpoints()[-1])
     assert policy.n_actions == 3 and policy.config.env.ram == (4, 5, 6, 7)
 
@@ -150,6 +153,68 @@ def test_a_run_keeps_its_settings(game: list[str], capsys: pytest.CaptureFixture
     assert Run.newest().metrics.frame("updates")["step"].max() == 256
     with pytest.raises(UserError, match="env changed"):
         resumed(Run.newest(), ["sticky=0"])
+
+
+def test_a_longer_run_says_how_long_it_is(
+    game: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In its config.json too, also where it was killed before the next checkpoint."""
+    assert main([*game, "--steps", "128"]) == 0
+    again = ["train", "--resume", "--rom-dir", "roms"]
+    capsys.readouterr()
+    assert main(again) == 0
+    assert "all 128 steps are made; --steps makes it longer" in capsys.readouterr().out
+    with Run.open(Run.newest().path, write=True) as run:
+        config, state = resumed(run, ["total_steps=256", "learning_rate=0.001"])
+
+        def killed(*_: Any) -> bool:
+            raise MemoryError
+
+        with pytest.raises(MemoryError):
+            learning.train(run, config, game_of(run, rom_dirs=[Path("roms")]), state=state,
+                           stop=killed)  # fmt: skip
+    assert [int(path.stem) for path in run.checkpoints()] == [0, 128]
+    assert main(["runs"]) == 0
+    assert "stopped  128 of 256" in capsys.readouterr().out
+    assert main(again) == 0
+    assert main(["runs"]) == 0
+    assert "ended  256 of 256" in capsys.readouterr().out
+    assert json.loads((run.path / "config.json").read_text())["learning_rate"] == 0.001
+    assert main([*again, "--steps", "200"]) == 2
+    assert "200 steps of a run that has made 256; wanted more" in capsys.readouterr().err
+
+
+def room(disk: Path, size: str) -> None:
+    """Make a disk that holds so much, or change how much it holds."""
+    how = f"remount,size={size}" if disk.is_mount() else f"size={size}"
+    mount = ["mount", "-t", "tmpfs", "-o", how, "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root can make a small disk")
+
+
+def test_a_full_disk_ends_it_with_one_line_and_room_lets_it_go_on(
+    game: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([*game, "--runs", "whole"]) == 0
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    room(disk, "200k")
+    try:
+        capsys.readouterr()
+        assert main([*game, "--runs", str(disk), "--set", "total_steps=1024"]) == 1
+        *_, last = capsys.readouterr().err.splitlines()
+        run = Run.newest(disk)
+        assert last.startswith("retrokit: error: cannot write ") and "full" in last.lower()
+        assert last.endswith(f"Go on with: retrokit train --resume {run.path}")
+        assert run.read_newest()[0].step == int(run.checkpoints()[-1].stem)
+        again = ["train", "--resume", str(run.path), "--rom-dir", "roms"]
+        assert main(again) == 1  # still no room, and one line
+        assert "Go on with" in capsys.readouterr().err
+        room(disk, "4m")
+        assert main(again) == 0
+        assert_same(Run.newest(Path("whole")), run)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 def started(arguments: list[str]) -> subprocess.Popen[str]:
@@ -221,15 +286,16 @@ def test_asking_for_help_loads_no_torch() -> None:
 
 @pytest.mark.parametrize(("score", "shown"), [(1234.5, "1,234.5"), (float("nan"), "–")])
 def test_the_panel_says_how_far_it_is(score: float, shown: str) -> None:
-    metrics = {"entropy": 1.5, "dead_transition_frac": 0.002}
+    metrics = {"entropy": 1.5, "explained_variance": score, "dead_transition_frac": 0.002}
     progress = Progress(50_000, 100_000, 7, score, score / 2, 640.0, 78.1, metrics, False)
     console = Console(width=100, file=StringIO())
     console.print(_drawn("burrow/1", progress))
     text = console.file.getvalue()
     assert "burrow/1  step 50,000 of 100,000" in text and shown in text
-    for word in ("640 steps/s", "78 s", "dead transition frac  0.002"):
-        assert word in text.replace("   ", "  "), word
+    for word in ("640 steps/s", "78 s", "dead transition frac 0.002"):
+        assert word in " ".join(text.split()), word
     assert ("2 points a step" in line(progress)) != (shown == "–")
+    assert "nan" not in text and max(map(len, text.splitlines())) < 80
 
 
 @pytest.mark.parametrize(

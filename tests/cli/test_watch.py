@@ -78,7 +78,7 @@ def test_what_is_watched(trained: Run, capsys: Capture) -> None:
     assert watch._found(str(trained.path), None)[0] is not None
     assert watch._found("burrow", None)[2] is not None  # an integration that ships
     assert watch._found("three.yaml", None)[2] == "three.yaml"
-    (wanted,) = players_of(checkpoint, ("sampled",))
+    (wanted,) = players_of(checkpoint, game_of(run), ("sampled",))
     player, _ = watch._player("agent", game_of(run), run, checkpoint, False)
     assert player is not None and replace(player, load=wanted.load) == wanted
 

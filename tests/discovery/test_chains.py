@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from retrokit.core import Span
 from retrokit.discovery.chains import Chain, Digit, chains, half_read, parts, to_variable
-from retrokit.discovery.poke import Kind, Moment, Unit
+from retrokit.discovery.poke import Moment
 from retrokit.discovery.screen import Cell
+from retrokit.discovery.units import Kind, Unit
 
 GLYPHS = {d: np.random.default_rng(d).random((7, 5)) < 0.5 for d in range(10)}
 SPANS = (Span("SYSTEM_RAM", 0, 4096), Span("VIDEO_RAM", 4096, 4096))

@@ -202,9 +202,9 @@ def test_each_episode_leaves_its_movie(three: Three, run: Run) -> None:
     with Evaluator(three(LENGTH=11), EnvOptions(**RAM, noops=6), run, num_envs=2) as evaluator:
         frame = evaluator.frame(player(Always(1), step=5), 3)
         random = evaluator.frame(random_player(evaluator.game), 1)
-    assert random["movie"].tolist() == ["movies/random-10000.movie"]
+    assert random["movie"].tolist() == [f"movies/random-10000-{evaluator.settings[:6]}.movie"]
     for row in frame.itertuples():
-        assert row.movie == f"movies/0000000005-greedy-{row.seed}.movie"
+        assert row.movie.startswith(f"movies/0000000005-greedy-{row.seed}-")
         movie = Movie.load(run.path / row.movie)
         assert movie.facts["seed"] == row.seed and movie.facts["trace"] == row.trace
         assert len(movie.buttons) + movie.wait >= row.frames

@@ -110,7 +110,10 @@ def test_what_the_agent_thinks_is_told() -> None:
     lines = terminal.side_lines(scene(thought=thought, actions=("nothing", "UP", "B"), speed=0.0))
     text = "\n".join(lines)
     assert "burrow  paused" in text and "value estimate 3.25" in text
-    assert " UP           70% ███████" in text and ">B            20% ██" in text
+    assert " UP       70% ███████" in text and ">B        20% ██" in text
+    thought = Thought(0, None, np.full(2, 0.5, np.float32))
+    lines = terminal.side_lines(scene(thought=thought, actions=("B+DOWN+RIGHT", "B")))
+    assert ">B+DOWN+RIGHT  50% █████" in lines and " B             50% █████" in lines
 
 
 def test_256_colours_are_the_nearest() -> None:
