@@ -51,6 +51,7 @@ class Core:
     """
 
     home: NDArray[np.uint16] | None = None  # buttons that bring back what savestates leave out
+    may_forget = True  # whether savestates may leave out anything so; true until it was asked
 
     def __init__(
         self,
@@ -273,8 +274,7 @@ class Core:
             if not chosen or self.spec.memory == "savestate":
                 chosen = [STATE_REGION] if self.info.savestate_size else []
         else:
-            known = {region.name: region for region, _ in regions}
-            known[SAVESTATE] = STATE_REGION
+            known = {**{region.name: region for region, _ in regions}, SAVESTATE: STATE_REGION}
             unknown = [name for name in names if name not in known]
             if unknown:
                 raise UserError(f"no memory region {unknown[0]}", "one of " + " ".join(known))

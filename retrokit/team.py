@@ -161,7 +161,7 @@ class Team(Core):
                 size=size,
             )
 
-        if not self._working or count < 2 * len(parts):
+        if not self._working or count < len(parts):
             return super().branch(
                 state,
                 buttons,

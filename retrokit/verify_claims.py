@@ -13,10 +13,10 @@ from .discovery.control import GONE, PLAY_LATER
 from .discovery.gauge import SOONER, bar_at, first_losses, shot_cost
 from .discovery.kinds import UNITS
 from .discovery.level import new_share
-from .discovery.poke import Unit
 from .discovery.position import goes_along, kept_on, parted
 from .discovery.screen import Pictures, ten_drawn
 from .discovery.steered import in_order
+from .discovery.units import Unit
 from .integration import Integration
 
 Values = dict[str, NDArray[np.int64]]

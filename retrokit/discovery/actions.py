@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..buttons import DIRECTIONS, MASKS, to_mask, to_names
 from ..core import Core
-from .control import PLAY_LATER, TAP, quick_variety
+from ..team import each
+from .control import TAP, in_play
 
 # Pressed in tests of single buttons: the four directions, then the rest in RetroPad order.
 _TRIED = (*DIRECTIONS, "B", "A", "Y", "X", "L", "R", "START")
@@ -62,17 +63,19 @@ def useful_buttons(core: Core, states: Sequence[bytes]) -> Buttons:
     shown = {name: effects[:, n + 1] for n, name in enumerate(tried)}
     seen = {name: _differ(shown[name], effects[:, 0]) for name in tried}
     walks = [MASKS[name] for name in DIRECTIONS if seen.get(name)]
+    alone = np.stack([shown[n] for n in DIRECTIONS if seen.get(n)] or [effects[:, 0]], axis=1)
+    alone = alone.reshape(len(states), -1)
     known = [n for n in _TRIGGERS if n in tried and (n in described or not described)]
     for name in known:  # some strike only where a direction is held too
         if walks and not seen[name]:
-            both = _effects(core, states, [*walks, *(mask | MASKS[name] for mask in walks)])
-            alone, shown[name] = np.split(both.reshape(len(states), -1), 2, axis=1)
+            both = _effects(core, states, [mask | MASKS[name] for mask in walks])
+            shown[name] = both.reshape(len(states), -1)
             strikes = _differ(shown[name], alone)
             seen[name] = strikes if strikes > _CHANCE else 0
     useful = [name for name in tried if seen[name]]
     others = [name for name in useful if name not in DIRECTIONS]
     pause = [n for n in others if _pauses(core, states, MASKS[n])]
-    pause += [n for n in others if n not in pause and _restarts(core, states, MASKS[n])]
+    pause += _restarting(core, states, [n for n in others if n not in pause])
     harmful = sorted({*switches, *pause, "START", "SELECT"}, key=list(MASKS).index)
     useful = [name for name in useful if name not in harmful]
     fire = sorted((n for n in _TRIGGERS if n in useful), key=lambda name: -seen[name])
@@ -115,26 +118,32 @@ def _pauses(core: Core, states: Sequence[bytes], mask: int) -> bool:
     return lost >= 2
 
 
-def _restarts(core: Core, states: Sequence[bytes], mask: int) -> bool:
-    """Return whether a tap begins play anew: what states had of their own is gone after it."""
-    apart = []
-    for tap in (0, mask):
-        ends = []
-        for number, state in enumerate(states):
-            core.load(state)  # where the button may have been pressed, so it is first left alone
-            core.run(_ANEW * (1 + number), MASKS[DIRECTIONS[number % 4]], see=False)
-            core.run(TAP, tap, see=False)
-            core.run(_ANEW, see=False)
-            ends.append(core.read())
-        apart.append(np.median([np.count_nonzero(a != b) for a, b in combinations(ends, 2)]))
-    return bool(apart[0] >= _APART and apart[1] <= 0.5 * apart[0])
+def _restarting(core: Core, states: Sequence[bytes], names: Sequence[str]) -> list[str]:
+    """Return the buttons a tap of which begins play anew: what states had of their own is gone."""
+    if not names or len(states) < 2:
+        return []
+    logs = np.zeros((1 + len(names), TAP + _ANEW), np.uint16)
+    logs[1:, :TAP] = np.array([[MASKS[name]] for name in names], np.uint16)
+    kept = np.arange(core.spans[0].size, dtype=np.int32)  # maps beside it may mean nothing
+
+    def tapped(core: Core, number: int) -> NDArray[np.uint8]:
+        core.load(states[number])  # a button may have been pressed there, so it is first left alone
+        core.run(_ANEW * (1 + number), MASKS[DIRECTIONS[number % 4]], see=False)
+        ends: NDArray[np.uint8] = core.branch(core.save(), logs, [logs.shape[1]], kept=kept).ram
+        return ends[:, 0]
+
+    ends = np.stack(list(each(core, tapped, range(len(states)))))
+    pairs = list(combinations(range(len(states)), 2))
+    apart = np.median([(ends[a] != ends[b]).sum(axis=1) for a, b in pairs], axis=0)
+    gone = apart[1:] <= 0.5 * apart[0]
+    return [name for name, same in zip(names, gone, strict=True) if apart[0] >= _APART and same]
 
 
 def _in_control(core: Core, state: bytes, tap: int, wait: int) -> bool:
     core.load(state)
     core.run(TAP, tap, see=False)
     core.run(wait, see=False)
-    return quick_variety(core, core.save()) >= PLAY_LATER
+    return in_play(core, core.save())
 
 
 def _without_twins(

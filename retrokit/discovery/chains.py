@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..core import Span
 from ..values import Variable
 from .candidates import place
-from .poke import Moment, Unit
+from .poke import Moment
 from .screen import FONT_AGREES, Cell, Line, Pictures, read_digit, same_font
+from .units import Unit
 
 REACH = 2.3  # pitches to the next digit of the same number; two players' scores lie further apart
 
@@ -41,6 +42,11 @@ class Chain:
 
     digits: dict[int, Digit]
     line: Line
+
+    @property
+    def holes(self) -> bool:
+        """Whether a place between the first and the last is held by no RAM that is known."""
+        return max(self.digits) - min(self.digits) >= len(self.digits)
 
     @property
     def units(self) -> dict[int, Unit]:
@@ -152,6 +158,22 @@ def right_of(line: Line, pictures: Pictures) -> tuple[int, bool]:
             return zeros, len(seen - {None}) > 1
         zeros += 1
     return zeros, False
+
+
+def goes_on_left(line: Line, places: int, pictures: Pictures) -> bool:
+    """Tell whether a digit stands left of a number in every picture that shows it.
+
+    Args:
+        line: The number.
+        places: How many RAM is known to hold.
+        pictures: uint16 [n, height, width] of play at different times.
+    """
+    right = round(line.cell.right - places * line.pitch)
+    if right < line.cell.width:
+        return False
+    views = [picture for picture in pictures if line.read(picture) is not None]
+    seen = [read_digit(line.cell, line.cell.cut(view, right)) for view in views]
+    return bool(seen) and None not in seen
 
 
 def to_variable(

@@ -99,39 +99,74 @@ def variety(
         1 (inputs do not matter) to 16.
     """
     most = 0
-    for frames in _LENGTHS:
-        most = max(most, _distinct(core, state, kind, frames, PRESCREEN, seed))
-        if most >= enough:
-            return most
-        if most > 1:
-            break
-    else:
-        return 1
-    for frames in _LENGTHS:
-        most = max(most, _distinct(core, state, kind, frames, FUTURES, seed))
+    for known in _varieties(core, state, kind, seed, FUTURES):
+        most = max(most, known)
         if most >= enough:
             break
     return most
 
 
+def varies(
+    core: Core, state: bytes, kind: Kind = "directions", *, at_least: int, seed: int = 0
+) -> bool:
+    """Tell whether V is at least so much, with as few futures as tell; see `variety`."""
+    return any(known >= at_least for known in _varieties(core, state, kind, seed, PRESCREEN))
+
+
+def _varieties(core: Core, state: bytes, kind: Kind, seed: int, step: int) -> Iterator[int]:
+    """Yield how many pictures are known to differ, of four futures, then of ``step`` more each."""
+    seen: dict[int, list[int]] = {frames: [] for frames in _LENGTHS}
+
+    def more(frames: int, upto: int) -> int:
+        ends = seen[frames]
+        ends += _ends(core, state, kind, frames, range(len(ends), upto), seed)
+        return len(set(ends))
+
+    for frames in _LENGTHS:
+        few = more(frames, PRESCREEN)
+        yield few
+        if few > 1:
+            break
+    else:
+        return
+    for frames in _LENGTHS:
+        while len(seen[frames]) < FUTURES:
+            yield more(frames, min(FUTURES, len(seen[frames]) + step))
+
+
 def glance(core: Core, kind: Kind = "directions") -> int:
     """Return how many distinct pictures four futures of where the core stands end in."""
     state = core.save()
-    seen = _distinct(core, state, kind, _LENGTHS[0], PRESCREEN, 0)
+    seen = len(set(_ends(core, state, kind, _LENGTHS[0], range(PRESCREEN), 0)))
     core.load(state)
     return seen
 
 
 def quick_variety(core: Core, state: bytes, kind: Kind = "directions") -> int:
     """Return V, counted no further than `PLAY_LATER`; four futures that all differ settle it."""
-    if _distinct(core, state, kind, _LENGTHS[0], PRESCREEN, 0) == PRESCREEN:
-        return PLAY_LATER
-    return variety(core, state, kind, enough=PLAY_LATER)
+    most = 0
+    for known in _varieties(core, state, kind, 0, FUTURES):
+        if not most and known == PRESCREEN:
+            return PLAY_LATER
+        most = max(most, known)
+        if most >= PLAY_LATER:
+            break
+    return most
 
 
-def _distinct(core: Core, state: bytes, kind: Kind, frames: int, count: int, seed: int) -> int:
-    logs = np.stack([futures(kind, seed * FUTURES + number, frames) for number in range(count)])
-    return len(np.unique(core.branch(state, logs, [logs.shape[1]], hashes=True).hashes))
+def in_play(core: Core, state: bytes, kind: Kind = "directions") -> bool:
+    """Tell whether `quick_variety` is `PLAY_LATER` or more, with as few futures as tell."""
+    seen = _varieties(core, state, kind, 0, PRESCREEN)
+    return next(seen) == PRESCREEN or any(known >= PLAY_LATER for known in seen)
+
+
+def _ends(
+    core: Core, state: bytes, kind: Kind, frames: int, numbers: Sequence[int], seed: int
+) -> list[int]:
+    """Return the hashes of the pictures that some futures end in."""
+    logs = np.stack([futures(kind, seed * FUTURES + number, frames) for number in numbers])
+    ends: list[int] = core.branch(state, logs, [logs.shape[1]], hashes=True).hashes[:, 0].tolist()
+    return ends
 
 
 def steering(core: Core, state: bytes, kind: Kind = "directions", *, homed: bool = False) -> int:
@@ -152,7 +187,7 @@ def steering(core: Core, state: bytes, kind: Kind = "directions", *, homed: bool
     core.run(1)
     size = core.frame_size
     decided = 0 if homed else _decided(core, state, kind, size, 30, 0)
-    if not decided and (homed or forgets_paddle(core, state)):
+    if not decided and (homed or core.may_forget and forgets_paddle(core, state)):
         # Drive it to one end before each future, and hold long enough for the other end.
         decided = _decided(core, state, kind, size, 60, 1)
     return decided
@@ -171,11 +206,18 @@ def _decided(
             log = logs[row, start, -1]
             log[start:-release] = MASKS["LEFT"] if kind == "fire" else mask
             log[:TAP] |= mask if kind == "fire" else 0
-    rows = logs.reshape(-1, frames)
-    pictures = core.branch(state, rows, [frames], size=size).pictures
-    groups = pictures[homing :: 1 + homing].reshape(len(masks), starts, -1)
-    same = (groups == groups[:, :1]).all((0, 1))
-    return int((same & (groups[:, 0] != groups[0, 0]).any(0)).sum())
+    groups: list[NDArray[np.uint16]] = []
+    decided = np.zeros(0, np.bool_)
+    for part in (slice(2), slice(2, None)):  # two starts refute most demos
+        rows = logs[:, part].reshape(-1, frames)
+        pictures = core.branch(state, rows, [frames], size=size).pictures
+        groups.append(pictures[homing :: 1 + homing].reshape(len(masks), -1, size[0] * size[1]))
+        seen = np.concatenate(groups, axis=1)
+        same = (seen == seen[:, :1]).all((0, 1))
+        decided = same & (seen[:, 0] != seen[0, 0]).any(0)
+        if not decided.any():
+            break
+    return int(decided.sum())
 
 
 def persists(
@@ -203,11 +245,11 @@ def persists(
     played: Kind = "fire" if kind == "fire" else "both"
     alive: list[bytes] = []
     for number, later in enumerate(_play(core, state, played, seed)):
-        if variety(core, later, kind, enough=at_least, seed=seed) >= at_least:
+        if varies(core, later, kind, at_least=at_least, seed=seed):
             alive.append(later)
         if len(alive) >= (2 if number < 3 else 3):
             return any(steering(core, s, kind) >= STEERED for s in [state, *alive])
-        if number >= 5 or number == 2 and not alive:
+        if len(alive) + 5 - number < 3 or number == 2 and not alive:
             break
     if steering(core, state, kind) < STEERED:
         return False
@@ -215,9 +257,11 @@ def persists(
     for number in range(8):
         later = next(_play(core, state, played, seed + 200 + number, _BRIEF))
         held += (
-            variety(core, later, kind, enough=at_least, seed=seed) >= at_least
+            varies(core, later, kind, at_least=at_least, seed=seed)
             and steering(core, later, kind) >= STEERED
         )
+        if held >= 3 or held + 7 - number < 3:
+            break
     return held >= 3
 
 
@@ -248,7 +292,7 @@ def play_states(core: Core, state: bytes, count: int = 8, *, seed: int = 0) -> l
         for tried, later in enumerate(_play(core, state, "both", seed + 100 + number)):
             if len(states) >= count:
                 return states
-            if quick_variety(core, later) >= PLAY_LATER:
+            if in_play(core, later):
                 states.append(later)
             if tried >= 2 * count:
                 break
@@ -269,7 +313,7 @@ def measure_control(core: Core, kind: Kind = "directions") -> Control:
     state = core.save()
     seen = quick_variety(core, state, kind)
     steers = seen > GONE and steering(core, state, kind) > 0
-    homed = steers and forgets_paddle(core, state)
+    homed = steers and core.may_forget and forgets_paddle(core, state)
     core.load(state)
     return Control(seen, steers, kind, homed)
 
@@ -277,7 +321,7 @@ def measure_control(core: Core, kind: Kind = "directions") -> Control:
 def gone(core: Core, before: Control) -> bool:
     """Tell whether control is lost; a demo stirred by the input port varies, unobeying."""
     state = core.save()
-    lost = variety(core, state, before.kind, enough=GONE + 1) <= GONE
+    lost = not varies(core, state, before.kind, at_least=GONE + 1)
     if not lost and before.steers:
         lost = steering(core, state, before.kind, homed=before.homed) == 0
     core.load(state)

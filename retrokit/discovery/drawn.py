@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .chains import Digit
-from .poke import Moment, Prober, Unit
+from .poke import Moment, Prober
+from .units import Unit
 
 LARGEST = 1 << 14  # bytes of RAM that are gone through
 GROUP = 16  # bytes that are poked at once; most draw nothing

@@ -17,7 +17,8 @@ from ..paddle import HOME, forgets_paddle
 
 def find_home(core: Core, state: bytes) -> None:
     """Give the core a ``home`` where it forgets a paddle."""
-    core.home = HOME if forgets_paddle(core, state) else None
+    core.may_forget = forgets_paddle(core, state)
+    core.home = HOME if core.may_forget else None
 
 
 def enter(core: Core, state: bytes) -> None:

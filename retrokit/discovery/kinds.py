@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-Held = Literal["low", "high", "byte", "eighth"]  # what may hold a digit, see `poke.Unit`
+Held = Literal["low", "high", "byte", "eighth"]  # what may hold a digit, see `units.Unit`
 UNITS: tuple[Held, ...] = get_args(Held)
 
 

@@ -11,9 +11,10 @@ from ..core import Span
 from .candidates import Grade
 from .fact import Fact, byte_at, sampled, unmoved
 from .lives import Lives
-from .poke import Moment, Prober, Unit
+from .poke import Moment, Prober
 from .record import Recording
 from .screen import Pictures
+from .units import Unit
 
 Late = Callable[[], bool]
 MOST_RISES = 5  # in an episode

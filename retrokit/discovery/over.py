@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import Core
+from ..team import each
 from .home import enter
 from .poke import Moment, Prober
 
@@ -46,7 +49,7 @@ def find_flag(
     ]
     over: list[Bytes] = []
     first, _, step = SAMPLED
-    games = [_last_life(prober, offset, last, moment, lead) for moment in losses]
+    games = list(each(prober.core, partial(_last_life, prober, offset, last, lead), losses))
     for moment, ram in zip(losses, games, strict=True):
         loss = moment.frame + lead
         alive.append(ram[: loss - lead // 2])
@@ -75,13 +78,15 @@ def find_flag(
     return flag
 
 
-def _last_life(prober: Prober, offset: int, last: int, moment: Moment, lead: int) -> Bytes:
+def _last_life(
+    prober: Prober, offset: int, last: int, lead: int, core: Core, moment: Moment
+) -> Bytes:
     """Play one recorded episode on its last life, from its start to the loss and beyond it.
 
     Returns:
         The kept bytes after every frame, uint8 [frames, kept].
     """
-    core, recording = prober.core, prober.recording
+    recording = prober.recording
     enter(core, recording.checkpoints[moment.episode][0])
     core.poke([offset], [last])
     return core.record(_buttons(prober, moment, lead), recording.offsets)[0]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +18,22 @@ from ..core import Core
 from ..team import Team
 from .bundle import Experiment, Witness, fingerprints
 from .home import apart, enter
-from .kinds import UNITS, Held
+from .kinds import UNITS
 from .record import Recording
-from .screen import Cell, Pictures, ten_drawn
+from .screen import HALF, Cell, Pictures, may_draw, ten_drawn
+from .units import Unit
 
 BEFORE = 3  # frames between the poke and the event
 LOOKS = (BEFORE + 2, BEFORE + 4, BEFORE + 7)  # frames run when pictures are taken; both parities
 KEPT_STATES = 64 << 20
 MOST_REOPENED = 6  # a core that is broken more often than this just does not repeat
+OTHERS = {3: (8, 7), 7: (3, 4)}  # digits written in place of these; elsewhere 3 and 7
 MOST_MOVED = 2500  # pixels that a digit's poke can change: a whole number may come to light
 LATE = (BEFORE + 12, BEFORE + 24, BEFORE + 45)  # for games that draw a score after a tune
 BATCH = 128  # futures at once
 PICTURE_BYTES = 64 << 20  # of theirs
 SMALL_RAM = 1 << 16  # what is seen of it is kept whole
 EARLIEST, LATEST = 8, 12  # frames of an episode's ends in which no event is looked for
-Kind = Held
 
 
 class Moment(NamedTuple):
@@ -41,36 +41,6 @@ class Moment(NamedTuple):
 
     episode: int
     frame: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Where one decimal digit may lie.
-
-    A nibble, a byte that draws ``base`` as 0, or one that holds eight times the digit: the place of
-    its picture in a table of eight rows each.
-    """
-
-    offset: int
-    kind: Kind
-    base: int = 0
-
-    def write(self, byte: int, digit: int) -> int:
-        """Return ``byte`` with this unit's digit replaced."""
-        if self.kind == "low":
-            return byte & 0xF0 | digit
-        if self.kind == "eighth":
-            return 8 * digit
-        return byte & 0x0F | digit << 4 if self.kind == "high" else self.base + digit
-
-    def read(self, byte: NDArray[np.integer[Any]] | int) -> NDArray[np.int64]:
-        """Return this unit's digit; not in 0–9 where the byte holds none."""
-        value = np.asarray(byte, np.int64)
-        if self.kind == "byte":
-            return value - self.base
-        if self.kind == "eighth":
-            return np.where(value % 8 == 0, value // 8, -1)
-        return value & 15 if self.kind == "low" else value >> 4
 
 
 class Prober:
@@ -90,6 +60,9 @@ class Prober:
         self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
         self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
+        # Several numbers on a screen ask for the same bytes; by moment and looks.
+        self._touched: dict[tuple[Moment, int], dict[Unit, NDArray[np.bool_]]] = {}
+        self._drawn: dict[tuple[Unit, Moment, int], tuple[list[Cell], bool]] = {}
         shown = 2 * size[0] * size[1] * len(LOOKS)
         self._batch = max(8, min(BATCH, PICTURE_BYTES // max(1, shown)))
         self.looks: tuple[int, ...] = LOOKS
@@ -98,10 +71,9 @@ class Prober:
 
     def state(self, moment: Moment) -> bytes:
         """Return the savestate before a frame, replayed from the nearest state before it."""
-        known = self._states.get(moment)
-        if known is not None:
+        if moment in self._states:
             self._states.move_to_end(moment)
-            return known
+            return self._states[moment]
         state = self._replayed(moment)
         if isinstance(self.core, Team) and self._reopened < MOST_REOPENED:
             if not self._as_recorded(moment):  # a poke broke the core for good
@@ -217,7 +189,6 @@ class Prober:
         control: Sequence[Sequence[int]] = (),
     ) -> None:
         """Tell the witness of an experiment that was made; see `after` and `Experiment`."""
-        hashes = fingerprints(pictures)
         self.witness.latest = Experiment(
             *moment,
             self.bytes_at(moment, self.recording.offsets.tolist()),
@@ -227,7 +198,7 @@ class Prober:
             np.array(looks, np.int64),
             np.array(kept, np.int64),
             np.zeros((len(rows), len(looks), 0), np.uint8) if ram is None else ram,
-            hashes,
+            fingerprints(pictures),
             np.array(control, np.int64).reshape(-1, 2),
         )
 
@@ -269,8 +240,7 @@ class Prober:
             crowd[frames] += 1
         # Bytes that change together share a state, so each goes to its most popular moments.
         events = {o: f[np.argsort(-crowd[f], kind="stable")] for o, f in events.items()}
-        first = self._added(events, 1, (1,), report)
-        left = {offset: events[offset] for offset in first}
+        left = {offset: events[offset] for offset in self._added(events, 1, (1,), report)}
         return self._added(left, 3, (1, 2, 4, 3), lambda share: None)
 
     def _added(
@@ -302,10 +272,7 @@ class Prober:
     def _kept(
         self, moment: Moment, offsets: list[int], steps: Sequence[int]
     ) -> Iterator[tuple[int, bool]]:
-        """Poke each byte alone; yield which kept what was written plus the recorded change.
-
-        Bytes whose event did not come in the replay are left out.
-        """
+        """Poke each byte alone; yield which kept that plus the recorded change, where it came."""
         tries = len(steps)
         for at in range(0, len(offsets), BATCH):
             some = offsets[at : at + BATCH]
@@ -316,9 +283,8 @@ class Prober:
                     near = ((byte & 15) + step) % (10 if byte & 15 <= 9 else 16)
                     pokes.append(byte & 0xF0 | near if step != 3 else byte + 3 & 255)
             where = np.repeat([0, *some], [1, *[tries] * len(some)])[:, None]
-            ram, _ = self.after(
-                moment, np.array(pokes)[:, None], where, (LOOKS[0],), some, pictures=False
-            )
+            rows = np.array(pokes)[:, None]
+            ram, _ = self.after(moment, rows, where, (LOOKS[0],), some, pictures=False)
             ends = ram[:, 0].astype(np.int64)
             for n, offset in enumerate(some):
                 old, plain = before[n], int(ends[0, n])
@@ -337,26 +303,26 @@ class Prober:
         self, units: Sequence[Unit], moment: Moment, rows: slice = slice(None)
     ) -> list[Unit]:
         """Return the units whose digit changes the picture, in these rows and hardly elsewhere."""
-        before = self.bytes_at(moment, [unit.offset for unit in units]).astype(np.int64)
-        owner: list[int] = []
-        values: list[int] = []
-        for n, (unit, byte) in enumerate(zip(units, before, strict=True)):
-            digit = int(unit.read(int(byte)))
-            for other in (3 if digit != 3 else 8, 7 if digit != 7 else 4):
-                owner.append(n)
-                values.append(unit.write(int(byte), other) & 255)
-        hit: set[int] = set()
-        _, plain = self.after(moment, [[-1]], [0])
-        for at in range(0, len(owner), self._batch):
-            part = slice(at, at + self._batch)
-            pokes = np.array(values[part])[:, None]
-            where = np.array([units[n].offset for n in owner[part]])[:, None]
+        touched = self._touched.setdefault((moment, self.looks[-1]), {})
+        new = [unit for unit in dict.fromkeys(units) if unit not in touched]
+        before = self.bytes_at(moment, [unit.offset for unit in new]).tolist() if new else []
+        tried = [
+            (unit, unit.write(byte, digit) & 255)
+            for unit, byte in zip(new, before, strict=True)
+            for digit in OTHERS.get(int(unit.read(byte)), (3, 7))
+        ]
+        plain = self.after(moment, [[-1]], [0])[1] if new else None
+        for at in range(0, len(tried), self._batch):
+            part = tried[at : at + self._batch]
+            pokes = np.array([[byte] for _, byte in part])
+            where = np.array([[unit.offset] for unit, _ in part])
             _, pictures = self.after(moment, pokes, where)
             moved = pictures != plain
-            inside = moved[:, :, rows].any(axis=(1, 2, 3))
             small = moved.sum(axis=(2, 3)).min(axis=1) <= MOST_MOVED
-            hit |= {n for n, m in zip(owner[part], inside & small, strict=True) if m}
-        return [units[n] for n in sorted(hit)]
+            lines = moved.any(axis=(1, 3)) & small[:, None]
+            for (unit, _), line in zip(part, lines, strict=True):
+                touched[unit] = touched.get(unit, line) | line
+        return [unit for unit in units if touched[unit][rows].any()]
 
     def draw(
         self, unit: Unit, moment: Moment, beside: Mapping[int, int] | None = None, worth: int = 0
@@ -381,20 +347,29 @@ class Prober:
         self, unit: Unit, moment: Moment, beside: Mapping[int, int], worth: int
     ) -> tuple[list[Cell], bool]:
         """Return the cells, and whether the byte did not stay as it was written."""
+        key = unit, moment, self.looks[-1]
+        if not beside and not worth and key in self._drawn:
+            return self._drawn[key]
         before = beside.get(unit.offset, int(self.bytes_at(moment, [unit.offset])[0]))
         values = [unit.write(before, digit) for digit in range(10)]
         if max(values) > 255:
             return [], False
         others = {offset: byte for offset, byte in beside.items() if offset != unit.offset}
-        pokes = [[value, *others.values()] for value in values]
-        offsets = [unit.offset, *others]
-        ram, pictures = self.after(moment, pokes, offsets, kept=[unit.offset], proof=worth > 0)
+        pokes, offsets = [[value, *others.values()] for value in values], [unit.offset, *others]
+        write = partial(self.after, moment, offsets=offsets, kept=[unit.offset], proof=worth > 0)
+        ram, pictures = write(pokes if worth else pokes[:HALF])
+        if not worth:  # most draw nothing
+            digits = [unit.read(ram[:, look, 0]) for look in range(len(LOOKS))]
+            if any(may_draw(pictures[:, look], ends) for look, ends in enumerate(digits)):
+                rest = write(pokes[HALF:])
+                ram, pictures = np.concatenate([ram, rest[0]]), np.concatenate([pictures, rest[1]])
         for look in (1, 2, 0):
-            cells = ten_drawn(pictures[:, look], unit.read(ram[:, look, 0]))
-            if cells:
+            if cells := ten_drawn(pictures[:, look], unit.read(ram[:, look, 0])):
                 break
         if cells and worth:
-            kind, found = UNITS.index(unit.kind), len(cells)
-            claim = {"base": unit.base, "worth": worth, "look": look, "cells": found}
-            self.witness.shows("digits", None, unit=kind, **claim)
-        return cells, bool((ram[:, 0, 0] != np.array(values)).any())
+            claim = {"base": unit.base, "worth": worth, "look": look, "cells": len(cells)}
+            self.witness.shows("digits", None, unit=UNITS.index(unit.kind), **claim)
+        drawn = cells, bool((ram[:, 0, 0] != np.array(values[: len(ram)])).any())
+        if not beside:
+            self._drawn[key] = drawn
+        return drawn

@@ -11,9 +11,10 @@ from ..values import Variable
 from .candidates import values_of
 from .chains import Digit, on_one_line
 from .film import read_film, shown_at
-from .poke import BEFORE, LOOKS, Kind, Moment, Prober, Unit
+from .poke import BEFORE, LOOKS, Moment, Prober
 from .record import Recording
 from .screen import FONT_AGREES, Cell, Line, Pictures, find_cells, same_font
+from .units import Kind, Unit
 
 NEAR = 8  # bytes around a known digit in which its neighbours are looked for
 SMALL_RAM = 512  # RAM up to this size is searched whole for further digits

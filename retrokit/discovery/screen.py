@@ -19,6 +19,7 @@ ROW_GAP, COLUMN_GAP = 3, 5  # pixels without change that part two boxes
 SMALLEST, TALLEST, WIDEST = 3, 44, 40
 MOST_BOXES = 12
 DISTINCT = 8  # of ten values, how many must look different
+HALF = 5  # of them, that are tried first
 SAME = 0.04  # share of a glyph's pixels that may differ
 SLANT = (0, -1, 1, -2, 2)  # pixels that a digit may stand higher or lower than its line
 FONT_AGREES = 7  # glyphs of ten that two cells of one font share
@@ -69,8 +70,16 @@ def boxes(
 
 def ten_drawn(pictures: Pictures, ends: NDArray[np.int64]) -> list[Cell]:
     """Return the cells that draw a digit; 0 to 9 was written, and has become `ends` by then."""
-    wrapped = (ends < np.arange(10)).astype(np.int64)
+    wrapped = (ends < np.arange(len(ends))).astype(np.int64)
     return find_cells(pictures, ends.tolist(), wrapped.tolist())
+
+
+def may_draw(pictures: Pictures, ends: NDArray[np.int64]) -> bool:
+    """Tell whether `ten_drawn` may find a cell once the rest of ten digits are written too."""
+    shown = [n for n, digit in enumerate(ends.tolist()) if 0 <= digit <= 9]
+    least = DISTINCT - (10 - len(ends))
+    seen = {ends[n] for n in shown}, {pictures[n].tobytes() for n in shown}
+    return min(map(len, seen)) >= least
 
 
 def find_cells(

@@ -12,9 +12,10 @@ from ..core import Span
 from ..values import DECODERS, Variable
 from .candidates import Series, pack, place
 from .fact import Fact, unmoved
-from .poke import LOOKS, Moment, Prober, Unit
+from .poke import LOOKS, Moment, Prober
 from .prove import binary_units, find_binary
 from .record import Recording
+from .units import Unit
 
 FASTEST, SLOWEST = 4, 600  # frames from tick to tick
 SECOND = 66  # what counts up more slowly is rather the other side's points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +19,13 @@ from retrokit.discovery.control import (
     controls,
     futures,
     gone,
+    in_play,
     measure_control,
     persists,
     play_states,
+    quick_variety,
     steering,
+    varies,
     variety,
 )
 from retrokit.integration import parse_start
@@ -75,6 +79,32 @@ def test_self_test_and_title_ignore_directions(core: Core, wait: str) -> None:
     state = state_after(core, wait)
     assert variety(core, state) == 1
     assert not persists(core, state)
+
+
+@pytest.mark.parametrize("wait", ["WAIT:2", "WAIT:150", "WAIT:520"])
+def test_few_futures_tell_what_all_tell(core: Core, play: bytes, wait: str) -> None:
+    core.load(play)
+    for state in (play, state_after(core, wait)):
+        seen = variety(core, state)
+        assert [varies(core, state, at_least=least) for least in (2, GONE + 1, seen, 17)] == [
+            seen >= 2, seen > GONE, True, False
+        ]  # fmt: skip
+        assert in_play(core, state) is (quick_variety(core, state) >= PLAY_LATER)
+
+
+def test_no_future_is_run_twice(core: Core, play: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[bytes] = []
+
+    def noted(state: bytes, logs: Any, *rest: Any, **more: Any) -> Any:
+        run.extend(log.tobytes() for log in logs)
+        return Core.branch(core, state, logs, *rest, **more)
+
+    monkeypatch.setattr(core, "branch", noted)
+    assert not varies(core, play, at_least=17)
+    assert len(run) == len(set(run)) == 32
+    del run[:]
+    assert in_play(core, play)
+    assert len(run) == 4
 
 
 def test_demo_differs_but_does_not_obey(core: Core) -> None:

@@ -8,31 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Prober, Unit
+from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Prober
 from retrokit.discovery.screen import same_font
+from retrokit.discovery.units import Unit
 
 # tests/cores/arena.h
 MODE, COOL, SHOTS, LIVES, SCORE, COPY, HIGH = 4, 16, 17, 0x40, 0x80, 0x90, 0xA0
 
 Arena = Callable[..., Any]
-
-
-@pytest.mark.parametrize(
-    ("unit", "byte", "digit", "wanted"),
-    [
-        (Unit(0, "low"), 0x97, 3, 0x93),
-        (Unit(0, "high"), 0x97, 3, 0x37),
-        (Unit(0, "byte"), 0x97, 3, 3),
-        (Unit(0, "byte", 0x30), 0x97, 3, 0x33),
-        (Unit(0, "eighth"), 0x97, 3, 0x18),
-    ],
-)
-def test_a_unit_writes_one_digit_and_reads_it(
-    unit: Unit, byte: int, digit: int, wanted: int
-) -> None:
-    assert unit.write(byte, digit) == wanted
-    assert int(unit.read(wanted)) == digit
-    assert np.array_equal(unit.read(np.array([wanted, wanted], np.uint8)), [digit, digit])
 
 
 def test_any_state_is_had_again(arena: Arena) -> None:
@@ -121,7 +104,8 @@ def test_a_unit_that_changes_in_the_event_is_drawn_once_it_rests(arena: Arena) -
 
 
 def test_a_unit_that_rests_is_drawn_at_once(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, _, prober = arena("arena_bcd")
+    core, recording, first = arena("arena_bcd")
+    prober = Prober(core, recording, first.size)
     moments: list[Moment] = []
 
     def noted(moment: Moment, *rest: Any, **more: Any) -> Any:
@@ -131,9 +115,22 @@ def test_a_unit_that_rests_is_drawn_at_once(arena: Arena, monkeypatch: pytest.Mo
     monkeypatch.setattr(prober, "after", noted)
     event = prober.events(SCORE)[0]
     assert prober.draw(Unit(SCORE + 2, "low"), event)  # the top digit, which no points reach
-    assert moments == [event]
+    assert moments == [event, event]  # five digits, and as they differ five more
     assert prober.draw(Unit(SCORE, "low"), event)
-    assert moments == [event, event, Moment(event.episode, event.frame + LOOKS[-1])]
+    later = Moment(event.episode, event.frame + LOOKS[-1])
+    assert moments == [event] * 4 + [later] * 2
+
+
+def test_what_was_poked_is_not_poked_again(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    core, recording, first = arena("arena_bcd")
+    prober = Prober(core, recording, first.size)
+    event, unit = prober.events(SCORE)[0], Unit(SCORE, "low")
+    drawn = prober.draw(unit, event)
+    assert prober.touching([unit], event) == [unit]
+    monkeypatch.setattr(prober, "after", None)
+    assert prober.draw(unit, event) == drawn
+    assert prober.touching([unit], event, slice(2, 9)) == [unit]
+    assert prober.touching([unit], event, slice(60, 90)) == []
 
 
 def test_bytes_beside_are_written_along(arena: Arena) -> None:
@@ -177,10 +174,11 @@ def test_what_changes_the_whole_picture_draws_no_digit(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mode of the game brings another scene; a digit only itself, or its number."""
-    _, _, prober = arena("arena_bcd", frames=200)
+    core, recording, prober = arena("arena_bcd", frames=200)
     units, moment = [Unit(MODE, "low"), Unit(SCORE, "low")], Moment(0, 40)
     assert prober.touching(units, moment) == units  # the arena's scene is small
     monkeypatch.setattr("retrokit.discovery.poke.MOST_MOVED", 100)
+    prober = Prober(core, recording, prober.size)
     assert prober.touching(units, moment) == units[1:]
 
 

@@ -13,7 +13,7 @@ import pytest
 from retrokit.discovery.candidates import pack
 from retrokit.discovery.chains import Digit
 from retrokit.discovery.film import read_film
-from retrokit.discovery.poke import BEFORE, LOOKS, Moment, Unit
+from retrokit.discovery.poke import BEFORE, LOOKS, Moment
 from retrokit.discovery.prove import (
     MORE,
     Binary,
@@ -25,6 +25,7 @@ from retrokit.discovery.prove import (
     spread,
 )
 from retrokit.discovery.screen import Cell, Line
+from retrokit.discovery.units import Unit
 from retrokit.values import Variable
 
 SCORE, COPY, HIGH = 0x80, 0x90, 0xA0  # tests/cores/arena.h

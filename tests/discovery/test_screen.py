@@ -18,8 +18,10 @@ from retrokit.discovery.screen import (
     Pictures,
     boxes,
     find_cells,
+    may_draw,
     read_digit,
     same_font,
+    ten_drawn,
 )
 
 ROWS = {  # 5 x 7, one number a row, bit 4 leftmost
@@ -144,6 +146,15 @@ def test_noise_elsewhere_leaves_the_cell_as_it_is() -> None:
 def test_few_values_are_not_enough() -> None:
     assert find_cells(ten()[:7], range(7)) == []
     assert find_cells(ten(), [0, 1, 2, 3, 4, 5, 6, 11, 12, 13]) == []
+
+
+def test_five_pictures_tell_what_draws_no_digit() -> None:
+    assert may_draw(ten()[:5], np.arange(5))
+    alike = np.stack([canvas() for _ in range(10)])
+    alike[3] += 1  # two pictures so far: at most seven of ten
+    assert not may_draw(alike[:5], np.arange(5))
+    assert not may_draw(ten()[:5], np.array([0, 0, 0, 1, 11])), "it is overwritten"
+    assert ten_drawn(ten()[:5], np.arange(5)) == []
 
 
 def test_a_bitmap_byte_is_no_digit() -> None:
