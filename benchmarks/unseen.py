@@ -32,6 +32,13 @@ FRAMES, HOLD = 12_000, (3, 16)
 Numbers = NDArray[np.int64]
 
 
+def supported(rom: Path) -> bool:
+    """Tell whether ALE plays a ROM with one player; it ends the process at others."""
+    import ale_py
+
+    return ale_py.ALEInterface.isSupportedROM(rom) is not None
+
+
 def play(rom: Path, frames: int = FRAMES) -> tuple[NDArray[np.uint8], Numbers, Numbers, Numbers]:
     """Return RAM, points gained, lives and number of the game on each frame of random play."""
     import ale_py
@@ -52,7 +59,8 @@ def play(rom: Path, frames: int = FRAMES) -> tuple[NDArray[np.uint8], Numbers, N
         if held == 0:
             held, action = int(rng.integers(*HOLD)), actions[rng.integers(len(actions))]
         held -= 1
-        points[frame] = ale.act(action)
+        # Where ALE takes the opponent's points off, only the player's own are judged.
+        points[frame] = max(ale.act(action), 0)
         ram[frame], lives[frame], game[frame] = ale.getRAM(), ale.lives(), number
     return ram, points, lives, game
 
@@ -107,6 +115,9 @@ def main() -> int:
     done = {row["game"] for row in rows}
     for rom in sorted(roms.glob("*.bin")) if roms else []:
         if rom.stem in known or rom.stem in done or (given.games and rom.stem not in given.games):
+            continue
+        if not supported(rom):
+            print(f"{rom.stem}: ALE does not play it alone", flush=True)
             continue
         rows.append(one(rom))
         print(rows[-1], flush=True)

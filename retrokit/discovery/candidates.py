@@ -24,6 +24,7 @@ BIGGEST_STEP = 100_000
 CARRIES, CARRIED = 5, 0.9  # rises, and the share of them that must be a carry
 OFTEN = 12  # rises in an episode by which a pace is told
 PACED = 0.8  # of the logarithms of two intervals in a row, nine times of ten
+ALIKE = 3  # episodes that begin alike before that says anything
 CALM = 0.95  # share of frames in which a score stands still
 
 
@@ -32,7 +33,7 @@ class Behaviour:
     """How a number moved, over all episodes.
 
     Attributes:
-        rises: Frames in which it rose, resets not counted.
+        rises: Frames in which it rose; neither resets nor what sets it up are counted.
         falls: Frames in which it fell, resets not counted.
         resets: Falls to where an episode starts, or to 0.
         steps: Sizes of the rises, the commonest first.
@@ -42,6 +43,7 @@ class Behaviour:
             slowly, as a distance does.
         lowest, highest: Values seen.
         scoring: Episodes in which it rose.
+        begins: What it was set up to where play began.
     """
 
     rises: int
@@ -54,6 +56,7 @@ class Behaviour:
     lowest: int
     highest: int
     scoring: int
+    begins: int = 0
 
     @property
     def like_a_score(self) -> bool:
@@ -95,6 +98,8 @@ def behaviour(series: Series, start: int) -> Behaviour:
     full = np.concatenate([np.full((len(series), 1), start, np.int64), series], axis=1)
     steps = np.diff(full, axis=1)
     up, down = steps > 0, steps < 0
+    set_up = _set_up(steps)
+    up &= ~set_up
     reset = down & ((series == start) | (series == 0))
     sizes, counts = np.unique(steps[up], return_counts=True)
     order = np.argsort(-counts, kind="stable")
@@ -115,7 +120,21 @@ def behaviour(series: Series, start: int) -> Behaviour:
         lowest=int(full.min()),
         highest=int(full.max()),
         scoring=int(up.any(axis=1).sum()),
+        begins=start + int((steps * set_up).max()),
     )
+
+
+def _set_up(steps: Series) -> NDArray[np.bool_]:
+    """Return where episodes set the number up: all by one step, half of them in one frame."""
+    rises = steps > 0
+    first, none = rises.argmax(axis=1), np.zeros_like(rises)
+    rows = np.arange(len(steps))
+    if len(steps) < ALIKE or not rises.any(axis=1).all() or np.ptp(steps[rows, first]):
+        return none
+    if 2 * np.count_nonzero(first <= first.min() + 1) < len(steps):
+        return none
+    none[rows, first] = True
+    return none
 
 
 def _is_paced(up: NDArray[np.bool_]) -> bool:

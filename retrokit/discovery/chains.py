@@ -44,6 +44,11 @@ class Chain:
     line: Line
 
     @property
+    def holes(self) -> bool:
+        """Whether a place between the first and the last is held by no RAM that is known."""
+        return max(self.digits) - min(self.digits) >= len(self.digits)
+
+    @property
     def units(self) -> dict[int, Unit]:
         """Place → unit of RAM."""
         return {place: digit.unit for place, digit in self.digits.items()}
@@ -154,6 +159,22 @@ def right_of(line: Line, pictures: Pictures) -> tuple[int, bool]:
             return zeros, len(seen - {None}) > 1
         zeros += 1
     return zeros, False
+
+
+def goes_on_left(line: Line, places: int, pictures: Pictures) -> bool:
+    """Tell whether a digit stands left of a number in every picture that shows it.
+
+    Args:
+        line: The number.
+        places: How many RAM is known to hold.
+        pictures: uint16 [n, height, width] of play at different times.
+    """
+    right = round(line.cell.right - places * line.pitch)
+    if right < line.cell.width:
+        return False
+    views = [picture for picture in pictures if line.read(picture) is not None]
+    seen = [read_digit(line.cell, line.cell.cut(view, right)) for view in views]
+    return bool(seen) and None not in seen
 
 
 def to_variable(

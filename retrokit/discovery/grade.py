@@ -23,6 +23,9 @@ COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
 PAIR = 3  # episodes in which each of two single digits rose
 RIVAL = "two numbers of one kind on one line: one is the other player's"
+MAYBE_RIVAL = (
+    "rises as much where nobody plays, beside another of its kind: maybe the other player's"
+)
 _ORDER = {"proved": 0, "likely": 1, "unproved": 2}
 
 
@@ -38,8 +41,9 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
 
     Returns:
         ``proved`` where behaviour, a joint poke at two rises and the screen agree. A number that
-        rose once or twice, or in one episode only, or that falls, takes `MANY` digits; one that
-        never moved is at most ``likely``, and only where it stands at 0: others are high scores.
+        rose once or twice, or in one episode only, or that falls, or that does not begin at 0 (a
+        floor, a stage), takes `MANY` digits; one that never moved is at most ``likely``, and only
+        where it stands at 0: others are high scores.
     """
     filmed = 3 * proof.film >= proof.shown
     if not moved.rises and not moved.falls:
@@ -52,7 +56,7 @@ def grade(moved: Behaviour, cells: int, whole: bool, presses: bool, proof: Proof
     if not (moved.like_a_score or account) or not proof.rises or proof.added < proof.rises:
         return "unproved"
     read = proof.read > 0 and 2 * proof.read >= proof.legible
-    few = cells < MANY and (moved.rises < 3 or moved.scoring < 2)
+    few = cells < MANY and (moved.rises < 3 or moved.scoring < 2 or moved.begins != 0)
     if cells >= 2 and proof.rises >= 2 and read and filmed and not few and whole and not presses:
         return "proved"
     alone = filmed and proof.film > 0  # where nothing was legible, nothing was confirmed
@@ -146,25 +150,42 @@ def rank(found: list[Candidate]) -> list[Candidate]:
 
 
 def own_first(prober: Prober, found: list[Candidate]) -> list[Candidate]:
-    """Put the player's score before the rival's: it rises in play, and not where nobody plays."""
-    pair = found[:2]
-    if len(pair) < 2 or any(candidate.grade != "proved" for candidate in pair):
+    """Put the player's score before the rival's: it rises in play, and not where nobody plays.
+
+    A proved number beside one of its kind that never rose is the player's where play raises it.
+    """
+    best = found[0] if found and found[0].grade == "proved" else None
+    if best is None:
         return found
+    likely = [c for c in found[1:] if c.grade != "unproved" and _is_rival(c, best)]
+    if likely:
+        rival = likely[0]
+        own, theirs = _gains(prober, [best, rival])
+        if theirs > own:
+            found.remove(rival)
+            found.insert(0, rival)
+            rival.evidence.pop("note", None)
+            best.evidence["note"] = RIVAL
+    elif best.evidence.get("screen", {}).get("twin") and _gains(prober, [best])[0] <= 0:
+        best.grade = best.evidence["grade"] = "likely"
+        best.evidence["note"] = MAYBE_RIVAL
+    return found
+
+
+def _gains(prober: Prober, candidates: Sequence[Candidate]) -> list[float]:
+    """Return by how many rises an episode of play beats one in which nothing is pressed."""
     core, recording = prober.core, prober.recording
     core.load(recording.state)
     idle = np.zeros(recording.buttons.shape[1], np.uint16)
-    kept = np.array([offset for candidate in pair for offset in candidate.offsets], np.int32)
+    kept = np.array([offset for candidate in candidates for offset in candidate.offsets], np.int32)
     ram, at, gains = core.record(idle, kept)[0], 0, []
-    for candidate in pair:
+    for candidate in candidates:
         packed, width = pack(candidate.variable)
         still = packed.decode({packed.region: ram[:, at : at + width]})
         at += width
         played = candidate.behaviour.rises / recording.episodes
         gains.append(played - int((np.diff(np.asarray(still)) > 0).sum()))
-    if gains[1] > gains[0]:
-        found[:2] = pair[1], pair[0]
-        pair[0].evidence["note"] = pair[1].evidence.pop("note", RIVAL)
-    return found
+    return gains
 
 
 def _is_rival(candidate: Candidate, best: Candidate) -> bool:

@@ -21,7 +21,7 @@ from .candidates import (
     place,
     values_of,
 )
-from .chains import Chain, Digit, chains, half_read, parts, right_of, to_variable
+from .chains import Chain, Digit, chains, goes_on_left, half_read, parts, right_of, to_variable
 from .copies import find_copies
 from .drawn import drawn_digits
 from .film import film
@@ -257,7 +257,7 @@ def _candidates(
 ) -> list[Candidate]:
     """Return the number that some digits belong to; where it is not proved, also its parts."""
     if binary is not None:
-        line, whole = _looked_around(prober, binary.line, seed)
+        line, whole = _looked_around(prober, binary.line, 0, seed)
         offsets, encoding = binary_units(binary)
         region = place(offsets[0], spans)[0]
         addrs = tuple(place(offset, spans)[1] for offset in offsets)
@@ -265,14 +265,24 @@ def _candidates(
         judged = _judged(prober, variable, offsets, line, whole, 0, seed, taps)
         return [] if judged is None else [judged]
     around = extend(prober, digits)
-    full = spread(prober, around)
-    chain = _longest(chains(around if full is None else full), digits)
+    chain, full = _longest(chains(around), digits), spread(prober, around)
+    if full is not None:
+        spaced, known = _longest(chains(full), digits), 0 if chain is None else len(chain.digits)
+        if spaced is not None and not spaced.holes and len(spaced.digits) >= known:
+            chain = spaced
+        else:  # something drew over a digit, as a pointer to its picture does
+            full = None
     if chain is None:
         return []
+    ours = set(chain.units.values())
+    others = [other for other in chains(around) if ours.isdisjoint(other.units.values())]
     out: list[Candidate] = []
     for number in (chain, *parts(chain)):
-        line = number.line if full is None else replace(number.line, floats=True)
-        line, whole = _looked_around(prober, line, seed)
+        line, places = number.line, max(number.digits) + 1
+        if full is not None:
+            line, places = replace(line, floats=True), 0
+        line, whole = _looked_around(prober, line, places, seed)
+        whole = whole and not number.holes
         if max(number.digits) + line.zeros >= MOST_PLACES:
             continue
         seen = {u.offset: prober.recording.series(u.offset) for u in number.units.values()}
@@ -280,9 +290,13 @@ def _candidates(
         for halves in (False, True) if half_read(number) else (False,):
             variable, offsets = to_variable(number.units, seen, spans, line.zeros, halves)
             judged = _judged(prober, variable, offsets, line, whole, cells, seed, taps)
-            if judged is not None and judged.grade == "proved":
+            if judged is None:
+                continue
+            if any(len(other.digits) == cells for other in others):
+                judged.evidence["screen"]["twin"] = True
+            if judged.grade == "proved":
                 return [judged]
-            out += [] if judged is None else [judged]
+            out.append(judged)
     return out
 
 
@@ -330,11 +344,17 @@ def _judged(
     return Candidate(variable, offsets, moved, graded, evidence, order, line)
 
 
-def _looked_around(prober: Prober, line: Line, seed: int) -> tuple[Line, bool]:
-    """Return the line with its drawn zeros, and whether it holds its last place."""
-    views = [prober.seen(moment)[1][1] for moment in film(prober, seed)]
-    zeros, changing = right_of(line, np.array(views)) if views else (0, False)
-    return replace(line, zeros=zeros), not changing
+def _looked_around(prober: Prober, line: Line, places: int, seed: int) -> tuple[Line, bool]:
+    """Return the line with its drawn zeros, and whether it holds its last place and its first.
+
+    With 0 places the number's length is its value's, and nothing is looked for before it.
+    """
+    views = np.array([prober.seen(moment)[1][1] for moment in film(prober, seed)])
+    if not len(views):
+        return line, True
+    zeros, changing = right_of(line, views)
+    more = places > 0 and goes_on_left(line, places, views)
+    return replace(line, zeros=zeros), not changing and not more
 
 
 def _longest(found: list[Chain], digits: list[Digit]) -> Chain | None:

@@ -1,18 +1,20 @@
 /* Odd numbers, chosen by ODD: centred; each digit a little lower; drawn LAG frames late; added to
  * digit by digit, one a frame; in steps of 50 that carry only from 50 to 00; strokes, each of which
  * counts; hits, one point each; a high score that nothing writes after the start; 20 digits; money
- * that is lost too; bytes of eight times the digit. */
+ * that is lost too; bytes of eight times the digit; a digit that is drawn by a pointer of its own. */
 #include "arena.h"
 
-enum { CENTRED = 1, SLANT, LATE, RIPPLE, HALVES, STROKES, HITS, CONSTANT, WIDE, MONEY, EIGHTHS };
-enum { ADDED = EXTRA, CARRY = EXTRA + 6, PLACE, PAST = 0x400 };
+enum { CENTRED = 1, SLANT, LATE, RIPPLE, HALVES, STROKES, HITS, CONSTANT, WIDE, MONEY, EIGHTHS,
+       POINTED };
+enum { ADDED = EXTRA, CARRY = EXTRA + 6, PLACE, PAST = 0x400, POINTER = SCORE - 4, SHOWN };
 #ifndef LAG
 #define LAG 0
 #endif
 #define PLACES (ODD == WIDE ? 20 : 6)
 #define WORTH (ODD == EIGHTHS ? 8 : 1) /* of one in a byte of its own */
 
-static bool apart(void) { return ODD == WIDE || ODD == EIGHTHS; } /* a digit a byte, low first */
+/* A digit a byte, low first. */
+static bool apart(void) { return ODD == WIDE || ODD == EIGHTHS || ODD == POINTED; }
 static void clear_score(void) {
     memset(ram + SCORE, 0, PLACES);
     if (ODD == MONEY) ram[SCORE + 1] = 0x90;
@@ -46,10 +48,13 @@ static void each_frame(void) {
         *byte = (uint8_t)((*byte & (0xF0 >> up)) | (sum % 10) << up);
         if (++ram[PLACE] > 6) ram[PLACE] = 0;
     }
+    if (ram[SHOWN] != ram[SCORE + 2])
+        ram[SHOWN] = ram[SCORE + 2], ram[POINTER] = (uint8_t)(ram[SHOWN] << 4);
     memmove(ram + PAST + 3, ram + PAST, 3 * LAG);
     memcpy(ram + PAST, ram + SCORE, 3);
 }
 static unsigned place(unsigned n) {
+    if (ODD == POINTED && n == 2) return ram[POINTER] >> 4;
     if (apart()) return ram[SCORE + n] / WORTH;
     return ram[(ODD == LATE ? PAST + 3 * LAG : SCORE) + n / 2] >> (n & 1 ? 4 : 0) & 15u;
 }

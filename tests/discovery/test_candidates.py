@@ -80,6 +80,28 @@ SCORE = ((31, 10), (75, 30), (90, 80), (222, 90), (351, 290))
 
 
 @pytest.mark.parametrize(
+    ("frames", "values", "rises"),
+    [
+        ((5, 85, 5, 5), (30, 30, 30, 30), 1),  # the floor that Elevator Action begins on
+        ((5, 85, 50, 120), (30, 30, 30, 30), 5),  # whenever something is hit
+        ((5, 5, 5, 5), (30, 30, 10, 30), 5),  # by what was hit
+        ((5, 5), (30, 30), 3),  # too few to tell
+    ],
+    ids=["set up", "when", "what", "few"],
+)
+def test_setting_a_number_up_is_no_rise(
+    frames: tuple[int, ...], values: tuple[int, ...], rises: int
+) -> None:
+    played = np.zeros((len(frames), 400), np.int64)
+    for row, frame, value in zip(played, frames, values, strict=True):
+        row[frame:] = value
+    played[1, 300:] += 1
+    assert behaviour(played, 0).rises == rises
+    assert behaviour(played, 0).scoring == (1 if rises == 1 else len(frames))
+    assert behaviour(played, 0).begins == (30 if rises == 1 else 0)
+
+
+@pytest.mark.parametrize(
     ("changes", "start", "good"),
     [
         (SCORE, 0, True),

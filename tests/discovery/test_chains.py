@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from retrokit.core import Span
-from retrokit.discovery.chains import Chain, Digit, chains, half_read, parts, to_variable
+from retrokit.discovery.chains import (
+    Chain,
+    Digit,
+    chains,
+    goes_on_left,
+    half_read,
+    parts,
+    to_variable,
+)
 from retrokit.discovery.poke import Moment
 from retrokit.discovery.screen import Cell
 from retrokit.discovery.units import Kind, Unit
@@ -66,6 +74,27 @@ def test_places_come_from_the_screen(places: int, pitch: int, right: int, seed: 
 def test_a_place_in_the_middle_may_be_missing() -> None:
     chain = one(chains([digit(100, 1), digit(92, 2), digit(76, 4)]))
     assert sorted(chain.digits) == [0, 1, 3]
+    assert chain.holes and not one(chains([digit(100, 1), digit(92, 2)])).holes
+    assert not any(part.holes for part in parts(chain))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "goes_on"),
+    [([[0, 0, 5], [0, 1, 2]], True), ([[None, 0, 5], [None, 1, 2]], False),
+     ([[None, 0, 5], [1, 1, 2]], False), ([], False)],
+    ids=["a zero", "nothing", "one of two", "no picture"],
+)  # fmt: skip
+def test_a_digit_left_of_a_number_belongs_to_it(
+    drawn: list[list[int | None]], goes_on: bool
+) -> None:
+    pictures = np.zeros((len(drawn), 40, 120), np.uint16)
+    for picture, digits in zip(pictures, drawn, strict=True):
+        for place, value in enumerate(reversed(digits)):
+            if value is not None:
+                picture[20:27, 95 - 8 * place : 100 - 8 * place] = GLYPHS[value]
+    chain = one(chains([digit(100, 1), digit(92, 2)]))
+    assert goes_on_left(chain.line, 2, pictures) is goes_on
+    assert not goes_on_left(chain.line, 12, pictures)  # beyond the picture
 
 
 def test_a_pitch_of_half_pixels_is_averaged() -> None:

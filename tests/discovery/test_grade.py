@@ -62,6 +62,8 @@ UNMOVED = Proof(added=0, rises=0, legible=0, read=0, film=12, shown=12)
         (TWICE, 4, GOOD, "proved"),
         (ONE_EPISODE, 3, GOOD, "likely"),
         (ONE_EPISODE, 4, GOOD, "proved"),
+        (replace(OFTEN, begins=30), 3, GOOD, "likely"),  # a floor, a stage
+        (replace(OFTEN, begins=30), 4, GOOD, "proved"),
         # What falls is money, where it is long and moves by two sizes.
         (MONEY, 4, GOOD, "proved"),
         (MONEY, 3, GOOD, "unproved"),
@@ -183,20 +185,42 @@ def test_the_other_player_has_a_score_too(
     assert ("other player" in second.evidence["note"]) is rival
 
 
-@pytest.mark.parametrize(("idle", "swapped"), [(True, True), (False, False)])
-def test_the_players_own_score_comes_first(idle: bool, swapped: bool) -> None:
-    """The rival scores whoever plays, and more than a random player does."""
-    theirs = graded("proved", 2, 2, (2,), BOX)
-    ours = graded("proved", 1, 1, (1,), replace(BOX, left=160, right=165))
-    theirs.behaviour, ours.behaviour = replace(POINT, rises=40), POINT
+def idle_play(rises: int) -> Any:
+    """Return a prober in whose games the byte at 2 rises so often where nothing is pressed."""
     ram = np.zeros((100, 2), np.uint8)
-    ram[:, 0] = np.arange(100) // 10 if idle else 0
+    ram[:, 0] = np.arange(100) * rises // 100
     core = SimpleNamespace(load=lambda state: None, record=lambda log, kept: (ram, None))
     recording = SimpleNamespace(state=b"", buttons=np.zeros((5, 100), np.uint16), episodes=5)
-    prober: Any = SimpleNamespace(core=core, recording=recording)
-    first, second = own_first(prober, rank([theirs, ours]))
+    return SimpleNamespace(core=core, recording=recording)
+
+
+@pytest.mark.parametrize("known", ["proved", "likely"])
+@pytest.mark.parametrize(("idle", "swapped"), [(10, True), (0, False)])
+def test_the_players_own_score_comes_first(idle: int, swapped: bool, known: Grade) -> None:
+    """The rival scores whoever plays, and more than a random player does."""
+    theirs = graded("proved", 2, 2, (2,), BOX)
+    ours = graded(known, 1, 1, (1,), replace(BOX, left=160, right=165))
+    theirs.behaviour, ours.behaviour = replace(POINT, rises=40), POINT
+    first, second = own_first(idle_play(idle), rank([theirs, ours]))
     assert (first is ours) is swapped
-    assert "other player" in second.evidence["note"] and "note" not in first.evidence
+    assert first.grade == (known if swapped else "proved") and "note" not in first.evidence
+    if swapped or known == "proved":
+        assert "other player" in second.evidence["note"]
+
+
+@pytest.mark.parametrize(
+    ("twin", "idle", "proves"),
+    [(True, 10, "likely"), (True, 9, "likely"), (True, 0, "proved"), (False, 10, "proved")],
+)
+def test_beside_a_score_that_never_rose_play_must_raise_it(
+    twin: bool, idle: int, proves: Grade
+) -> None:
+    theirs = graded("proved", 2, 2, (2,), BOX)
+    theirs.behaviour = replace(POINT, rises=40)
+    theirs.evidence["screen"] = {"cells": 2} | ({"twin": True} if twin else {})
+    (only,) = own_first(idle_play(idle), rank([theirs]))
+    assert only.grade == only.evidence["grade"] == proves
+    assert ("nobody plays" in only.evidence.get("note", "")) is (proves == "likely")
 
 
 POINT = Behaviour(8, 0, 0, (1,), (), 0.99, False, 0, 3, 5)

@@ -19,7 +19,8 @@ from retrokit.discovery.score import _units, find_score
 from retrokit.values import Variable
 
 MODE, DEMO, SCORE, COPY, HIGH = 4, 4, 0x80, 0x90, 0xA0  # tests/cores/arena.h
-CENTRED, SLANT, LATE, RIPPLE, HALVES, STROKES, HITS, CONSTANT, WIDE, MONEY, EIGHTHS = range(1, 12)
+CENTRED, SLANT, LATE, RIPPLE, HALVES, STROKES, HITS, CONSTANT, WIDE, MONEY = range(1, 11)
+EIGHTHS, POINTED = 11, 12
 Arena = Callable[..., Any]
 SIX = tuple(SCORE + n for n in reversed(range(6)))
 
@@ -157,6 +158,12 @@ def test_bytes_may_hold_eight_times_the_digit(arena: Arena) -> None:
     candidates = found(arena("arena_odd", ODD=EIGHTHS, POINTS=7))
     assert best(candidates) == ("proved", SIX, "digits", 1, None)
     assert candidates[0].variable.shift == 3
+
+
+def test_what_draws_over_a_digit_leaves_no_hole(arena: Arena) -> None:
+    """In Crazy Climber a pointer draws the tens too: once its neighbours were proved alone."""
+    candidates = found(arena("arena_odd", ODD=POINTED, POINTS=7))
+    assert best(candidates) == ("proved", SIX, "digits", 1, None)
 
 
 def test_strokes_are_no_score(arena: Arena) -> None:
