@@ -148,11 +148,12 @@ def right_of(line: Line, pictures: Pictures) -> tuple[int, bool]:
         How many zeros stand there in every picture that shows the number, and whether the next
         place shows digits that change: then the number's last places are missing.
     """
-    views = [picture for picture in pictures if line.read(picture) is not None]
+    found = [(picture, *line.find(picture)) for picture in pictures]
+    views = [(picture, right) for picture, number, right in found if number is not None]
     zeros = 0
     while views and zeros < 4:
-        right = round(line.cell.right + (zeros + 1) * line.pitch)
-        parts = [line.cell.cut(view, right) for view in views]
+        beyond = (zeros + 1) * line.pitch
+        parts = [line.cell.cut(view, round(right + beyond)) for view, right in views]
         seen = {read_digit(line.cell, part) for part in parts}
         if seen != {0}:
             return zeros, len(seen - {None}) > 1

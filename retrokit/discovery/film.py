@@ -41,7 +41,7 @@ def read_film(
     for moment in film(prober, seed):
         ram, views = prober.seen(moment, offsets)
         looks = prober.looks
-        log = prober.recording.buttons[moment.episode, moment.frame : moment.frame + looks[-1]]
+        log = prober.recording.log(*moment, looks[-1], prober.pressed)
         rows = [[-1] * len(offsets)]
         prober.tell(moment, rows, offsets, log, looks, offsets, ram[None], views[None])
         held = packed.decode({packed.region: ram}).tolist()

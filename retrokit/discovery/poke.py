@@ -54,18 +54,17 @@ class Prober:
         witness: Witness | None = None,
     ) -> None:
         """Take a core with the recording's content loaded; ``size`` is the picture's."""
-        self.core = core
-        self.recording = recording
-        self.size = size
+        self.core, self.recording, self.size = core, recording, size
         self.witness = Witness() if witness is None else witness
         self._states: OrderedDict[Moment, bytes] = OrderedDict()
-        self._seen: dict[Moment, tuple[NDArray[np.uint8], Pictures]] = {}
+        self._seen: dict[tuple[Moment, int], tuple[NDArray[np.uint8], Pictures]] = {}
         # Several numbers on a screen ask for the same bytes; by moment and looks.
         self._touched: dict[tuple[Moment, int], dict[Unit, NDArray[np.bool_]]] = {}
         self._drawn: dict[tuple[Unit, Moment, int], tuple[list[Cell], bool]] = {}
         shown = 2 * size[0] * size[1] * len(LOOKS)
         self._batch = max(8, min(BATCH, PICTURE_BYTES // max(1, shown)))
         self.looks: tuple[int, ...] = LOOKS
+        self.pressed: int | None = None  # frames after which nothing is pressed; None: all are
         self._reopened = 0
         self._room = max(4, KEPT_STATES // max(1, len(recording.state)))
 
@@ -140,8 +139,7 @@ class Prober:
         values = np.asarray(pokes, np.int64)
         where = np.where(values >= 0, np.asarray(offsets, np.int64), -1)
         if log is None:
-            log = self.recording.buttons[moment.episode, moment.frame : moment.frame + looks[-1]]
-            log = np.pad(log, (0, looks[-1] - len(log)))
+            log = self.recording.log(*moment, looks[-1], self.pressed)
         run = partial(apart, self.core) if proof else self.core.branch
         result = run(
             self.state(moment),
@@ -166,11 +164,12 @@ class Prober:
         """
         total = len(self.recording.initial)
         small = total <= SMALL_RAM
-        if moment not in self._seen:
+        key = moment, self.looks[-1]
+        if key not in self._seen:
             kept = np.arange(total if small else 0)
             ram, pictures = self.after(moment, [[-1]], [0], kept=kept.tolist(), proof=True)
-            self._seen[moment] = ram[0], pictures[0]
-        ram, views = self._seen[moment]
+            self._seen[key] = ram[0], pictures[0]
+        ram, views = self._seen[key]
         if small or not len(offsets):
             return ram[:, list(offsets)], views
         ram, _ = self.after(moment, [[-1]], [0], kept=offsets, pictures=False, proof=True)

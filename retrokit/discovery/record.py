@@ -108,6 +108,20 @@ class Recording:
         buttons = np.pad(self.buttons, ((0, 0), (0, more)))
         return replace(self, buttons=buttons, ram=ram.transpose(1, 2, 0))
 
+    def log(
+        self, episode: int, frame: int, frames: int, pressed: int | None = None
+    ) -> NDArray[np.uint16]:
+        """Return what is pressed from a frame on, uint16 [frames].
+
+        Args:
+            episode: Number of the episode.
+            frame: Before which it begins.
+            frames: How long it is; nothing is pressed after the recording's end.
+            pressed: Frames after which nothing is pressed either; None for no such limit.
+        """
+        played = self.buttons[episode, frame : frame + frames][:pressed]
+        return np.pad(played, (0, frames - len(played)))
+
     def column(self, offset: int) -> int | None:
         """Return the column of an offset, or None when its byte was not kept."""
         at = int(np.searchsorted(self.offsets, offset))
@@ -146,6 +160,7 @@ def record(
     known: NDArray[np.uint16] | None = None,
     names: Sequence[str] = (),
     every: int = 0,
+    ahead: int = 0,
 ) -> Recording:
     """Play at random and keep the RAM.
 
@@ -165,28 +180,36 @@ def record(
             has them; they are played again, for their checkpoints.
         names: Names of the ways of playing, where others than those of the episodes' numbers.
         every: Frames between checkpoints, as an earlier recording has them; 0 chooses.
+        ahead: So many recordings may follow, of the next seeds and episodes. Where bytes are chosen
+            their play is counted too: what moves there alone would be left out.
 
     Returns:
         The recording. RAM above 16 KiB is played twice: once to count how every byte moves, once to
         keep those that can be counters.
     """
-    styles = [style_of(first + n) for n in range(episodes)]
-    buttons = np.stack(
-        [
-            random_play([seed, n], frames, actions, style, fire, favourite)
-            for n, (style, favourite) in enumerate(styles)
-        ]
-    )
+
+    def plain(seed: int, first: int) -> NDArray[np.uint16]:
+        styles = [style_of(first + n) for n in range(episodes)]
+        return np.stack(
+            [
+                random_play([seed, n], frames, actions, style, fire, favourite)
+                for n, (style, favourite) in enumerate(styles)
+            ]
+        )
+
+    buttons = plain(seed, first)
     if known is not None:
         buttons[: len(known)] = known
     size, given = core.ram_size, offsets is not None
     twice = not given and (size > KEEP_ALL or size * buttons.size > WHOLE_BYTES)
+    later = [plain(seed + n, first + n * episodes) for n in range(1, 1 + twice * ahead)]
+    counting = np.concatenate([buttons, *later])
     finished = 0
 
     def advance(frames: int) -> None:
         nonlocal finished
         finished += frames
-        report(finished / ((1 + twice) * buttons.size))
+        report(finished / (twice * counting.size + buttons.size))
 
     def play(core: Core, log: NDArray[np.uint16]) -> tuple[NDArray[np.uint8], Sequence[bytes]]:
         parts = []
@@ -204,9 +227,9 @@ def record(
 
     initial, *others = each(core, initial_of, [None] * len(buttons))
     if twice:
-        counts = counted(core, state, buttons, advance)
+        counts = counted(core, state, counting, advance)
         most = max(LEAST_KEPT, KEPT_BYTES // buttons.size)
-        offsets = likeliest(counts, buttons.size, most)
+        offsets = likeliest(counts, counting.size, most)
         del counts
     elif not given:
         offsets = np.arange(size, dtype=np.int32)
@@ -229,7 +252,7 @@ def record(
         ram,
         initial,
         offsets,
-        list(names) or [style.name for style, _ in styles],
+        list(names) or [style_of(first + n)[0].name for n in range(episodes)],
         every,
         checkpoints,
         saved=saved,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,24 +80,21 @@ def find_score(
     changes = recording.changes()
     calm = recording.offsets[(changes > 0) & (changes <= CALM)].tolist()
     adders = prober.accumulators(calm, lambda share: report("poking what changes", share))
-    digits, visible = _digits(prober, adders, report)
-    if adders and not digits and len(recording.initial) > SMALL_RAM:
-        prober.looks = LATE
-        digits, visible = _digits(prober, adders, report)
-        if not digits:
-            prober.looks = LOOKS
+    drawn, found = _on_screen(prober, spans, adders, seed, report, taps)
+    if adders and len(recording.initial) > SMALL_RAM and not _any_told(found):
+        # Soon after the event nothing is pressed: points that go on coming outrun the picture.
+        prober.looks, prober.pressed = LATE, LOOKS[-1]
+        late = _on_screen(prober, spans, adders, seed, report, taps)
+        if _any_told(late[1]) or len(late[0].digits) > len(drawn.digits):
+            drawn, found = late
+        else:
+            prober.looks, prober.pressed = LOOKS, None
     if sieve is not None:
-        drawn = {digit.unit.offset for digit in digits}
+        units = {digit.unit.offset for digit in drawn.digits}
         sieve |= {
             "all": len(recording.initial), "changed": int((changes > 0).sum()), "calm": len(calm),
-            "added": len(adders), "visible": len(visible), "digits": len(drawn),
+            "added": len(adders), "visible": len(drawn.visible), "digits": len(units),
         }  # fmt: skip
-    found: list[Candidate] = []
-    for number, (line_digits, binary) in enumerate(_numbers(prober, digits, visible)[:MOST_CHAINS]):
-        report("proving what is on the screen", number / MOST_CHAINS)
-        if binary is None and len(line_digits) == 1 and any(_is_long(c) for c in found):
-            continue
-        found += _candidates(prober, spans, line_digits, binary, seed, taps)
     if still and all(candidate.grade != "proved" for candidate in found):
         report("looking for digits all over the screen", 1.0)
         for chain in chains(drawn_digits(prober))[:MOST_CHAINS]:
@@ -112,6 +109,11 @@ def find_score(
         if candidate.grade == "proved":
             _name_copies(prober, spans, candidate, seed)
     return ranked
+
+
+def _any_told(found: list[Candidate]) -> bool:
+    """Tell whether any number of several digits is more than unproved."""
+    return any(c.grade != "unproved" and c.evidence["screen"]["cells"] > 1 for c in found)
 
 
 def _name_copies(prober: Prober, spans: Sequence[Span], candidate: Candidate, seed: int) -> None:
@@ -130,10 +132,34 @@ def _is_long(candidate: Candidate) -> bool:
     return candidate.grade == "proved" and candidate.evidence["screen"]["cells"] >= MANY
 
 
-def _digits(
-    prober: Prober, adders: dict[int, list[Moment]], report: Report
-) -> tuple[list[Digit], dict[int, Moment]]:
-    """Return the cells that the adding bytes draw, and when each byte drew anything at all."""
+class _Drawn(NamedTuple):
+    """The cells that adding bytes draw, and when each byte drew anything at all."""
+
+    digits: list[Digit]
+    visible: dict[int, Moment]
+
+
+def _on_screen(
+    prober: Prober,
+    spans: Sequence[Span],
+    adders: dict[int, list[Moment]],
+    seed: int,
+    report: Report,
+    taps: Sequence[int],
+) -> tuple[_Drawn, list[Candidate]]:
+    """Return what the adding bytes draw, and the numbers on the screen that this leads to."""
+    drawn = _digits(prober, adders, report)
+    found: list[Candidate] = []
+    for number, (digits, binary) in enumerate(_numbers(prober, *drawn)[:MOST_CHAINS]):
+        report("proving what is on the screen", number / MOST_CHAINS)
+        if binary is None and len(digits) == 1 and any(_is_long(c) for c in found):
+            continue
+        found += _candidates(prober, spans, digits, binary, seed, taps)
+    return drawn, found
+
+
+def _digits(prober: Prober, adders: dict[int, list[Moment]], report: Report) -> _Drawn:
+    """Return what the adding bytes draw."""
     visible = _visible(prober, adders)
     out: list[Digit] = []
     for number, (offset, units) in enumerate(visible.items()):
@@ -145,7 +171,7 @@ def _digits(
                 out += [Digit(unit, cell, again) for cell in cells]
                 if cells:
                     break
-    return out, {offset: units[0][1] for offset, units in visible.items()}
+    return _Drawn(out, {offset: units[0][1] for offset, units in visible.items()})
 
 
 def _visible(
@@ -252,10 +278,10 @@ def _candidates(
     others = [other for other in chains(around) if ours.isdisjoint(other.units.values())]
     out: list[Candidate] = []
     for number in (chain, *parts(chain)):
-        if full is None:
-            line, whole = _looked_around(prober, number.line, max(number.digits) + 1, seed)
-        else:
-            line, whole = replace(number.line, floats=True), True
+        line, places = number.line, max(number.digits) + 1
+        if full is not None:
+            line, places = replace(line, floats=True), 0
+        line, whole = _looked_around(prober, line, places, seed)
         whole = whole and not number.holes
         if max(number.digits) + line.zeros >= MOST_PLACES:
             continue

@@ -223,13 +223,17 @@ class Line:
         Returns:
             The number without the drawn zeros, or None where the rightmost cell shows no digit.
         """
-        if not self.floats:
-            return self._read(picture, float(self.cell.right), most)
-        for half in range(2 * most):
-            number = self._read(picture, self.cell.right - half * self.pitch / 2, most)
+        number, _ = self.find(picture, most)
+        return number
+
+    def find(self, picture: Pictures, most: int = 10) -> tuple[int | None, float]:
+        """Return the number, as `read` does, and the right end of its last place."""
+        for half in range(2 * most if self.floats else 1):
+            right = self.cell.right - half * self.pitch / 2
+            number = self._read(picture, right, most)
             if number is not None:
-                return number
-        return None
+                return number, right
+        return None, float(self.cell.right)
 
     def _read(self, picture: Pictures, right: float, most: int) -> int | None:
         number, place = 0, 0
@@ -255,11 +259,14 @@ def read_digit(cell: Cell, part: Pictures) -> int | None:
     """Return the digit drawn in a part of a picture, or None when none fits or it is empty."""
     if part.shape != (cell.bottom - cell.top, cell.width):
         return None
-    ink = part != background(part)
-    if not ink.any():
+    colours, counts = np.unique(part, return_counts=True)
+    if len(colours) < 2:
         return None
+    # Of three colours, the commonest is not the background in every digit; of two, it matters not.
+    papers = colours[np.argsort(-counts, kind="stable")][: len(colours) - 1][:2]
+    inks = [ink for paper in papers for ink in (part != paper, part == paper)]
     misses = {
-        digit: min(float((ink != glyph).mean()), float((~ink != glyph).mean()))
+        digit: min(float((ink != glyph).mean()) for ink in inks)
         for digit, glyph in cell.glyphs.items()
     }
     ranked = sorted(misses.values())

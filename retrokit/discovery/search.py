@@ -270,6 +270,7 @@ class _Hunt:
                 known=np.stack(known) if known else None,
                 names=names,
                 every=0 if recording is None else recording.every,
+                ahead=1,
             )
             self.frames += more.frames
             known_play = recording

@@ -34,6 +34,19 @@ def suited(integration: Integration) -> EnvOptions:
     )
 
 
+def check_device(name: str) -> None:
+    """Refuse a device that this machine does not have.
+
+    Raises:
+        UserError: It has none of that name, or one that holds no numbers.
+    """
+    try:
+        torch.zeros(1, device=name).tolist()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        word = str(error).partition("\n")[0]
+        raise UserError(f"device {name} ({word})", "auto, cpu or cuda") from None
+
+
 def settle(
     config: TrainConfig, space: spaces.Space[object], actions: spaces.Space[object]
 ) -> tuple[TrainConfig, Sequence[Way]]:
@@ -54,16 +67,17 @@ def settle(
     device = config.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        word = str(error).partition("\n")[0]
-        raise UserError(f"device {device} ({word})", "auto, cpu or cuda") from None
+    check_device(device)
     config = replace(config, device=device)
     if device != "cpu":
         # Two halves of the environments: one is stepped while the GPU works on the other.
         shards = config.shards or (2 if config.num_envs % 2 == 0 else 1)
-        precision = "bf16" if config.precision == "auto" else config.precision
+        precision = config.precision
+        if precision == "auto":  # older GPUs only pretend to
+            has = device.startswith("cuda") and torch.cuda.is_bf16_supported(
+                including_emulation=False
+            )
+            precision = "bf16" if has else "fp32"
         return replace(config, precision=precision, shards=shards, threads=1), []
     if config.precision != "auto" and config.shards and config.threads:
         return config, []

@@ -23,7 +23,7 @@ from ..vector import RetroVectorEnv
 from .config import TrainConfig
 from .ppo import PPO, Iteration
 from .rollout import Episode, Shard
-from .settle import settle
+from .settle import check_device, settle
 from .shards import Way
 from .trained import unpack
 
@@ -177,6 +177,7 @@ def train(
     Raises:
         RetrokitError: Something fails; the newest checkpoint is kept.
     """
+    check_device(config.device)
     learner = PPO(open_envs(game, config, config.shards), config, config.device)
     history = History(config)
     try:
@@ -202,6 +203,9 @@ def train(
             if stopped:
                 break
         return learner.step >= config.total_steps
+    except torch.cuda.OutOfMemoryError:
+        remedy = "Take more minibatches (--set minibatches=N), or fewer environments in a new run."
+        raise RetrokitError(f"{config.device} has no memory left", remedy=remedy) from None
     finally:
         learner.close()
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ torch = pytest.importorskip("torch")
 
 from retrokit.cli.train import _drawn, line, span  # noqa: E402
 from retrokit.learning import Progress, load_policy, resumed  # noqa: E402
+from retrokit.learning.ppo import PPO  # noqa: E402
 
 ROM = b"a game"
 FILE = f"""\
@@ -113,6 +114,37 @@ def test_json_is_one_object(game: list[str], capsys: pytest.CaptureFixture[str])
     assert Run.open(found["run"]).config["autoreset"] == "SameStep"
     frame = Run.open(found["run"]).metrics.frame("updates")
     assert not frame["dead_transition_frac"].any()
+
+
+def test_a_full_gpu_is_one_line(
+    game: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(learner: PPO) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+    monkeypatch.setattr(PPO, "iterate", full)
+    assert main(game) == 1
+    *_, last = capsys.readouterr().err.splitlines()
+    assert last.startswith("retrokit: error: cpu has no memory left. Take more minibatches")
+    assert last.endswith(f"Go on with: retrokit train --resume {Run.newest().path}")
+
+
+def test_a_gpu_that_is_gone_is_one_line(
+    game: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of a machine with a GPU is gone on with on another."""
+    assert main([*game, "--steps", "64"]) == 0
+    with Run.open(Run.newest().path, write=True) as run:
+        checkpoint, payload = run.read_newest()
+        state = torch.load(BytesIO(payload), weights_only=True)
+        state["config"]["device"] = run.config["device"] = "cuda:9"
+        file = BytesIO()
+        torch.save(state, file)
+        run.write_checkpoint(checkpoint.step, file.getvalue(), checkpoint.facts)
+        (run.path / "config.json").write_text(json.dumps(run.config))
+    assert main(["train", "--resume", "--rom-dir", "roms", "--steps", "128"]) == 2
+    err = capsys.readouterr().err
+    assert "device cuda:9 (" in err and "wanted auto, cpu or cuda" in err
 
 
 def test_what_is_open_is_measured_and_said(

@@ -20,6 +20,12 @@
 #ifndef STRIKES
 #define STRIKES 1 /* whether fire does anything */
 #endif
+#ifndef REACH
+#define REACH 10 /* of a shot */
+#endif
+#ifndef COOLING
+#define COOLING 24 /* frames between two shots */
+#endif
 #ifndef LIVES_AT_START
 #define LIVES_AT_START 3
 #endif
@@ -75,8 +81,8 @@ static void move(uint8_t *x, uint8_t *y, unsigned way) {
 static bool near(unsigned a, unsigned b, unsigned reach) { return a < b + reach && b < a + reach; }
 
 static void fire(void) {
-    ram[COOL] = 24, ram[SHOTS]++;
-    if (!near(ram[X], ram[TARGET_X], 10) && !near(ram[Y], ram[TARGET_Y], 10)) return;
+    ram[COOL] = COOLING, ram[SHOTS]++;
+    if (!near(ram[X], ram[TARGET_X], REACH) && !near(ram[Y], ram[TARGET_Y], REACH)) return;
     add(POINTS * (1 + luck() % 5));
     put_target();
 }
@@ -119,7 +125,7 @@ void draw(void) {
         box(ram[X], ram[Y], 10, 10, 0x07e0);
         box(ram[FOE_X], ram[FOE_Y], 8, 8, 0xf800);
         box(ram[TARGET_X], ram[TARGET_Y], 6, 6, 0xffe0);
-        if (ram[COOL] > 18) box(ram[X] + 10, ram[Y] + 4, 20, 2, 0x001f);
+        if (ram[COOL] + 6 > COOLING) box(ram[X] + 10, ram[Y] + 4, 20, 2, 0x001f);
     }
     show();
     video(field, FIELD_WIDTH, FIELD_HEIGHT, FIELD_WIDTH * 2);

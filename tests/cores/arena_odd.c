@@ -40,7 +40,7 @@ static void add(unsigned points) {
     }
 }
 static void each_frame(void) {
-    if (ODD == STROKES && ram[COOL] == 24 && ram[MODE] == PLAY) add_bcd(SCORE, 1);
+    if (ODD == STROKES && ram[COOL] == COOLING && ram[MODE] == PLAY) add_bcd(SCORE, 1);
     if (ODD == RIPPLE && ram[PLACE]) {
         uint8_t *byte = ram + SCORE + (ram[PLACE] - 1) / 2;
         unsigned up = ram[PLACE] & 1 ? 0 : 4, sum = (*byte >> up & 15u) + ram[CARRY];

@@ -109,6 +109,22 @@ def test_of_large_ram_only_calm_bytes_are_kept(core: Core, monkeypatch: pytest.M
     assert len(counted) == len(kept) and (counted > 0).all() and (counted <= 0.25).all()
 
 
+def test_what_moves_only_in_a_later_recording_is_kept(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A score that the first episodes never reached was lost for the second."""
+
+    def played(seed: list[int], frames: int, *rest: object) -> np.ndarray:
+        return np.full(frames, seed[0] * to_mask(["B"]), np.uint16)
+
+    monkeypatch.setattr("retrokit.discovery.record.KEEP_ALL", 1000)
+    monkeypatch.setattr("retrokit.discovery.record.random_play", played)
+    assert PRESSED not in made(core).offsets
+    recording = made(core, ahead=1)
+    assert PRESSED in recording.offsets
+    assert not recording.buttons.any() and not recording.series(PRESSED).any()
+
+
 def test_few_bytes_are_kept_of_a_long_recording(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -67,6 +68,31 @@ def test_late_looks_are_kept_only_where_they_show_digits(
     prober = Prober(played.core, played.recording, played.prober.size)
     found(played._replace(prober=prober))
     assert prober.looks == looks
+
+
+def test_a_picture_that_points_outrun_is_waited_for(arena: Arena) -> None:
+    """Points come more often than they are drawn, until nothing is pressed any more."""
+    more = {"REACH": 200, "COOLING": 4, "FOE_WAITS": 99}
+    candidates = found(arena("arena_odd", ODD=LATE, POINTS=7, LAG=44, **more))
+    assert best(candidates)[:3] == ("proved", (SCORE + 2, SCORE + 1, SCORE), "bcd")
+    evidence = candidates[0].evidence
+    assert evidence["screen"]["film"] == "12 of 12"
+    assert evidence["poke"]["read_back"] == evidence["poke"]["rises"] == 4
+
+
+def test_the_upper_part_of_a_centred_number_is_not_proved(arena: Arena) -> None:
+    """Its last two places lie where nothing may be written; the screen shows that they move."""
+    core, recording, prober = arena("arena_odd", ODD=CENTRED, POINTS=737)
+    saved = recording.saved.copy()
+    saved[SCORE] = False
+    part = replace(recording.narrowed(recording.offsets != SCORE), saved=saved)
+    upper = [
+        candidate
+        for candidate in found((core, part, Prober(core, part, prober.size)))
+        if set(candidate.offsets) >= {SCORE + 1, SCORE + 2}
+    ]
+    assert [c.evidence["screen"]["whole"] for c in upper if c.line] == [False]
+    assert all(candidate.grade != "proved" for candidate in upper)
 
 
 def test_places_that_moved_are_found_blanked_with_20(arena: Arena) -> None:

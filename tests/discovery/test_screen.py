@@ -346,6 +346,27 @@ def test_a_zero_that_is_not_always_there_is_no_drawn_zero() -> None:
     assert right_of(Line(font_cell(), 8), pictures) == (0, True)
 
 
+@pytest.mark.parametrize(("held", "changing"), [(100, False), (92, True)])
+def test_a_floating_number_misses_no_last_place(held: int, changing: bool) -> None:
+    """Its right end moves, and what stands right of that is looked at."""
+    pictures = np.stack([canvas() for _ in range(3)])
+    for picture, text in zip(pictures, ("47", "938", "1205"), strict=True):
+        draw(picture, text, 100, 20, 8, "5x7")
+    line = Line(font_cell("5x7", held), 8, floats=True)
+    assert right_of(line, pictures) == (0, changing)
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_a_digit_on_paper_of_two_colours_is_read(digit: int) -> None:
+    """Its strokes are one colour; the commonest of the others is not all of the rest."""
+    cell, strokes = font_cell(), FONTS["5x7"][digit]
+    inverse = replace(cell, glyphs={number: ~glyph for number, glyph in cell.glyphs.items()})
+    part = np.where(strokes, 9, 3).astype(np.uint16)
+    rest = np.argwhere(~strokes)[::5]
+    part[rest[:, 0], rest[:, 1]] = 4
+    assert read_digit(inverse, part) == digit
+
+
 def test_glyphs_in_the_other_polarity_read_back() -> None:
     cell = font_cell()
     inverse = replace(cell, glyphs={digit: ~glyph for digit, glyph in cell.glyphs.items()})
