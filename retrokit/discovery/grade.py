@@ -23,9 +23,7 @@ COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
 PAIR = 3  # episodes in which each of two single digits rose
 RIVAL = "two numbers of one kind on one line: one is the other player's"
-MAYBE_RIVAL = (
-    "rises as much where nobody plays, beside another of its kind: maybe the other player's"
-)
+UNPLAYED = "it rises as much where nobody plays, as a clock or a rival's score does"
 _ORDER = {"proved": 0, "likely": 1, "unproved": 2}
 
 
@@ -152,7 +150,8 @@ def rank(found: list[Candidate]) -> list[Candidate]:
 def own_first(prober: Prober, found: list[Candidate]) -> list[Candidate]:
     """Put the player's score before the rival's: it rises in play, and not where nobody plays.
 
-    A proved number beside one of its kind that never rose is the player's where play raises it.
+    A short number, or one beside another of its kind that never rose, is proved where play raises
+    it: the days of Robotank's clock come one a game.
     """
     best = found[0] if found and found[0].grade == "proved" else None
     if best is None:
@@ -166,9 +165,12 @@ def own_first(prober: Prober, found: list[Candidate]) -> list[Candidate]:
             found.insert(0, rival)
             rival.evidence.pop("note", None)
             best.evidence["note"] = RIVAL
-    elif best.evidence.get("screen", {}).get("twin") and _gains(prober, [best])[0] <= 0:
+        return found
+    screen = best.evidence.get("screen", {})
+    short = screen.get("cells", MANY) < MANY or "twin" in screen
+    if short and _gains(prober, [best])[0] <= 0:
         best.grade = best.evidence["grade"] = "likely"
-        best.evidence["note"] = MAYBE_RIVAL
+        best.evidence["note"] = UNPLAYED
     return found
 
 

@@ -22,6 +22,7 @@ PLAIN = (0xFF, 0x0F, 0xF0)
 MOST_CHANGES = 12  # of a field in an episode
 STARTING = 120  # frames in which a game may still set up what it counts
 NONE = 99  # what a field reads where its bits stand for no number
+ALIKE = 3  # episodes that say something together
 AHEAD, NEAR, FUTURES = 600, 4, 8  # frames, frames and plays by which a clock is told
 LEAST = 0.8  # weight
 CODES = 9  # a field with codes has at most so many
@@ -234,10 +235,12 @@ def tries(prober: Prober, suspect: Suspect, most: int) -> list[Moment]:
 
 def is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
     """Tell whether the loss comes when it comes, whatever is pressed for ten seconds before it."""
-    loss = moment.frame + LEAD
+    loss, recording = moment.frame + LEAD, prober.recording
+    around = recording.series(field.offset)[:, max(0, loss - NEAR - 1) : loss + NEAR + 1]
+    falls = np.diff(field.read(around), axis=1) == -1
+    if len(falls) >= ALIKE and falls.any(axis=1).all():
+        return True  # in every episode, and each was played otherwise
     ahead = min(AHEAD, loss)
-    if ahead < AHEAD // 2:
-        return False
     state = prober.state(Moment(moment.episode, loss - ahead))
     frames = ahead + NEAR + 1
     logs = np.stack([futures("both", seed, frames, 0) for seed in range(FUTURES)])

@@ -209,15 +209,19 @@ def test_the_players_own_score_comes_first(idle: int, swapped: bool, known: Grad
 
 
 @pytest.mark.parametrize(
-    ("twin", "idle", "proves"),
-    [(True, 10, "likely"), (True, 9, "likely"), (True, 0, "proved"), (False, 10, "proved")],
-)
-def test_beside_a_score_that_never_rose_play_must_raise_it(
-    twin: bool, idle: int, proves: Grade
+    ("screen", "idle", "proves"),
+    [
+        ({"cells": 5, "twin": True}, 10, "likely"), ({"cells": 5, "twin": True}, 0, "proved"),
+        ({"cells": 5}, 10, "proved"),
+        ({"cells": 2}, 9, "likely"), ({"cells": 2}, 8, "proved"),
+    ],
+)  # fmt: skip
+def test_play_must_raise_what_is_short_or_beside_one_of_its_kind(
+    screen: dict[str, Any], idle: int, proves: Grade
 ) -> None:
     theirs = graded("proved", 2, 2, (2,), BOX)
     theirs.behaviour = replace(POINT, rises=40)
-    theirs.evidence["screen"] = {"cells": 2} | ({"twin": True} if twin else {})
+    theirs.evidence["screen"] = screen
     (only,) = own_first(idle_play(idle), rank([theirs]))
     assert only.grade == only.evidence["grade"] == proves
     assert ("nobody plays" in only.evidence.get("note", "")) is (proves == "likely")

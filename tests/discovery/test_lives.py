@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from retrokit.discovery.lives import Lives, _last_loss, find_lives
-from retrokit.discovery.suspects import is_clock, suspects
+from retrokit.discovery.poke import Moment
+from retrokit.discovery.suspects import LEAD, Field, is_clock, suspects
 
 MODE, LIVES, EXTRA = 4, 0x40, 0x60  # tests/cores/arena.h
 BLINK, ENERGY, TIMER, BOMBS, MIRROR, CLOCK = range(1, 7)  # tests/cores/arena_decoys.c
@@ -138,6 +140,15 @@ def test_a_clock_falls_whatever_is_pressed(arena: Arena) -> None:
     told = {offset: is_clock(prober, falls[offset].field, falls[offset].losses[-1])
             for offset in (EXTRA, LIVES)}  # fmt: skip
     assert told == {EXTRA: True, LIVES: False}
+
+
+def test_what_falls_in_the_same_frame_of_every_episode_is_a_clock() -> None:
+    """However soon: the first of Private Eye's three minutes is over after 59 frames."""
+    ram = np.full((3, 100, 1), 3, np.uint8)
+    ram[:, 59:] = 2
+    recording: Any = SimpleNamespace(series=lambda offset: ram[:, :, 0])
+    moment = Moment(0, 59 - LEAD)
+    assert is_clock(cast(Any, SimpleNamespace(recording=recording)), Field(0), moment)
 
 
 def test_nobody_dies_no_lives(arena: Arena) -> None:
