@@ -253,6 +253,7 @@ class _Run:
         self.record, self.folder, self.again, self.report = record, folder, again, report
         self.kept: Path | None = None
         self.behind = 0
+        self.answer: Answer | None = None
 
     def search(self) -> Answer:
         """Search in a child; on Ctrl-C and on a crash say how to go on."""
@@ -270,10 +271,13 @@ class _Run:
             except UserError:
                 raise
             except RetrokitError as error:
-                dead = not isinstance(error, SearchFailed)
-                if text := self._keep(always=dead):
-                    output.note(f"retrokit: {text}")
-                raise
+                if self.answer is None:
+                    dead = not isinstance(error, SearchFailed)
+                    if text := self._keep(always=dead):
+                        output.note(f"retrokit: {text}")
+                    raise
+                answer = self.answer
+                output.note(f"retrokit: warning: {error}; score and lives were found before")
             self._keep(always=False)
             return answer
 
@@ -316,6 +320,8 @@ class _Run:
             self.tape.origin = rest[0]
         elif kind == "episode":
             self.tape.put(*rest)
+        elif kind == "answer":
+            self.answer = rest[0]
         elif kind == "warning":
             output.note(f"retrokit: warning: {rest[0]}")
 

@@ -62,7 +62,8 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         emit: Called as the search goes on with ("stage", text, share of the whole),
             ("origin", Origin) once the start is known and again with the actions, ("episode",
             number, offsets, buttons, ram, style) for each one that is not on the tape already (see
-            Tape.put), and ("warning", text).
+            Tape.put), ("answer", Answer) with score and lives before the rest is looked for, and
+            ("warning", text).
         content: What to play.
         found: The core to play it on.
         settings: What the user set.
@@ -88,28 +89,12 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         start, buttons = hunt.begin()
         find_home(core, start.state)
         core.agree(start.state)  # asked again where it matters: in play
-        candidates, lives, recording = hunt.play(start, buttons)
-        more = hunt.more(buttons, candidates, lives, recording)
-        answer = Answer(
-            core=found.spec.name,
-            core_version=core.info.version,
-            rotation=core.info.rotation,
-            spans=core.spans,
-            start_buttons=list(start.presses),
-            buttons=buttons,
-            candidates=candidates,
-            lives=lives,
-            frames=hunt.frames,
-            seconds=time.perf_counter() - began,
-            settings=settings,
-            timings=timings,
-            scoring=known_rises(recording, candidates[0]) if candidates else {},
-            nearest=hunt.nearest,
-            sieve=hunt.sieve,
-            ends=recording.ends.tolist(),
-            more=more,
-        )
-        answer.bundle = hunt.bundle(answer, recording)
+        played = hunt.play(start, buttons)
+        known = hunt.answer(start, buttons, *played, [])
+        if known.best is not None:  # what comes next shall not cost it
+            emit(("answer", known))
+        answer = hunt.answer(start, buttons, *played, hunt.more(buttons, *played))
+        answer.seconds = time.perf_counter() - began
         return answer
 
 
@@ -346,17 +331,33 @@ class _Hunt:
         self._spend("more", clock)
         return facts
 
-    def bundle(self, answer: Answer, recording: Recording) -> Bundle | None:
-        """Return the experiments that the integration rests on; None where none is written."""
-        if (best := answer.best) is None:
-            return None
-        named: list[tuple[object, str]] = [(best.line, "score"), (answer.lives, "lives")]
-        named += [(other.line, "rival_score") for other in answer.rivals]
-        named += [(fact, fact.name) for fact in answer.more]
-        seen = [e for result, fact in named for e in self.witness.of(result, fact)]
-        size = self._picture_size(recording.state)
-        seed = self.settings.seed
-        return Bundle.of(self.core, answer.start_buttons, seed, recording, size, seen)
+    def answer(
+        self,
+        start: Start,
+        buttons: Buttons,
+        candidates: list[Candidate],
+        lives: Lives | None,
+        recording: Recording,
+        more: list[Fact],
+    ) -> Answer:
+        """Return what was found, with the experiments that an integration of it rests on."""
+        core = self.core
+        answer = Answer(
+            core=core.spec.name, core_version=core.info.version, rotation=core.info.rotation,
+            spans=core.spans, start_buttons=list(start.presses), buttons=buttons,
+            candidates=candidates, lives=lives, frames=self.frames, seconds=0.0,
+            settings=self.settings, timings=self.timings, nearest=self.nearest, sieve=self.sieve,
+            scoring=known_rises(recording, candidates[0]) if candidates else {},
+            ends=recording.ends.tolist(), more=more,
+        )  # fmt: skip
+        if (best := answer.best) is not None:
+            named: list[tuple[object, str]] = [(best.line, "score"), (lives, "lives")]
+            named += [(other.line, "rival_score") for other in answer.rivals]
+            named += [(fact, fact.name) for fact in more]
+            seen = [e for result, fact in named for e in self.witness.of(result, fact)]
+            size, seed = self._picture_size(recording.state), self.settings.seed
+            answer.bundle = Bundle.of(core, answer.start_buttons, seed, recording, size, seen)
+        return answer
 
     def _keep(
         self,

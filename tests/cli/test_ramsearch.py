@@ -19,6 +19,7 @@ from retrokit.cli import main, ramsearch
 from retrokit.cli.ramsearch_table import why
 from retrokit.core import Span
 from retrokit.discovery.answer import Settings
+from retrokit.discovery.search import search
 from retrokit.discovery.tape import Origin, Tape
 from retrokit.errors import CoreNotFound
 from retrokit.systems import core_for
@@ -165,6 +166,25 @@ def is_interrupted_early(emit: Callable[[Any], None], *_: Any) -> None:
     emit(("stage", "finding the start", 0.1))
     os.kill(os.getppid(), signal.SIGINT)
     signal.pause()
+
+
+def dies_late(emit: Callable[[Any], None], *given: Any) -> Any:
+    module = sys.modules["retrokit.discovery.search"]
+    module.find_more = lambda *_: os.kill(os.getpid(), signal.SIGSEGV)  # type: ignore[attr-defined]
+    return search(emit, *given)
+
+
+def test_a_crash_in_what_comes_last_costs_neither_score_nor_lives(
+    arcade: None, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3-D Tic-Tac-Toe brought Stella down while a bar of energy was looked for."""
+    monkeypatch.setattr(ramsearch_module(), "search", dies_late)
+    code, out, err = run("burrow", "--json")
+    answer = json.loads(out)
+    assert code == 0 and answer["candidates"][0]["grade"] == "proved"
+    assert answer["lives"]["grade"] == "proved"
+    assert "SIGSEGV" in err and "score and lives were found before" in err
+    assert (tmp_path / "burrow.yaml").exists()
 
 
 @pytest.mark.parametrize("named", [(), ("--record", "mine.npz")], ids=["", "named"])
