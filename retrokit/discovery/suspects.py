@@ -236,11 +236,14 @@ def tries(prober: Prober, suspect: Suspect, most: int) -> list[Moment]:
 def is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
     """Tell whether the loss comes when it comes, whatever is pressed for ten seconds before it."""
     loss, recording = moment.frame + LEAD, prober.recording
-    around = recording.series(field.offset)[:, max(0, loss - NEAR - 1) : loss + NEAR + 1]
-    falls = np.diff(field.read(around), axis=1) == -1
-    if len(falls) >= ALIKE and falls.any(axis=1).all():
-        return True  # in every episode, and each was played otherwise
+    steps = np.diff(field.read(recording.series(field.offset)), axis=1)
+    falls = [np.flatnonzero(row == -1) for row in steps]
+    times = np.array([row[: min(map(len, falls))] for row in falls])
+    if len(times) >= ALIKE and times.size and np.ptp(times, axis=0).max() <= NEAR:
+        return True  # in every episode all fell then, and each was played otherwise
     ahead = min(AHEAD, loss)
+    if ahead < AHEAD // 2:
+        return False
     state = prober.state(Moment(moment.episode, loss - ahead))
     frames = ahead + NEAR + 1
     logs = np.stack([futures("both", seed, frames, 0) for seed in range(FUTURES)])
