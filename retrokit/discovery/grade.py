@@ -23,7 +23,10 @@ COUNTED = 0.25  # share of taps that count in a counter of presses
 TAPS = 24
 PAIR = 3  # episodes in which each of two single digits rose
 RIVAL = "two numbers of one kind on one line: one is the other player's"
-UNPLAYED = "it rises as much where nobody plays, as a clock or a rival's score does"
+CLOCK = "it rises as much where nobody plays, as a clock or a rival's score does"
+IDLE = 600  # frames in which nothing is pressed
+SIZES = 3  # of rises
+UNPLAYED = 0.5  # of the rises of play, from which on they are not play's
 _ORDER = {"proved": 0, "likely": 1, "unproved": 2}
 
 
@@ -157,37 +160,46 @@ def own_first(prober: Prober, found: list[Candidate]) -> list[Candidate]:
     if best is None:
         return found
     likely = [c for c in found[1:] if c.grade != "unproved" and _is_rival(c, best)]
-    if likely:
-        rival = likely[0]
-        own, theirs = _gains(prober, [best, rival])
-        if theirs > own:
-            found.remove(rival)
-            found.insert(0, rival)
-            rival.evidence.pop("note", None)
-            best.evidence["note"] = RIVAL
-        return found
     screen = best.evidence.get("screen", {})
-    short = screen.get("cells", MANY) < MANY or "twin" in screen
-    if short and _gains(prober, [best])[0] <= 0:
+    # What comes in many sizes is no clock: a wave's bonus comes by itself too (Thwaite).
+    clock = screen.get("cells", MANY) < MANY and len(best.behaviour.steps) < SIZES
+    if not likely and not clock and "twin" not in screen:
+        return found
+    unplayed, *theirs = _unplayed(prober, [best, *likely[:1]])
+    if theirs and theirs[0] < unplayed:
+        rival = likely[0]
+        found.remove(rival)
+        found.insert(0, rival)
+        rival.evidence.pop("note", None)
+        best.evidence["note"] = RIVAL
+    elif unplayed >= UNPLAYED:
         best.grade = best.evidence["grade"] = "likely"
-        best.evidence["note"] = UNPLAYED
+        best.evidence["note"] = CLOCK
     return found
 
 
-def _gains(prober: Prober, candidates: Sequence[Candidate]) -> list[float]:
-    """Return by how many rises an episode of play beats one in which nothing is pressed."""
+def _unplayed(prober: Prober, candidates: Sequence[Candidate]) -> list[float]:
+    """Return how often each number rises where nothing is pressed, as a share of that in play.
+
+    From the start and from moments all over the recording: some games wait for a button to begin.
+    """
     core, recording = prober.core, prober.recording
-    core.load(recording.state)
-    idle = np.zeros(recording.buttons.shape[1], np.uint16)
+    moments = [Moment(0, 0), *film(prober, 0, recording.episodes)]
     kept = np.array([offset for candidate in candidates for offset in candidate.offsets], np.int32)
-    ram, at, gains = core.record(idle, kept)[0], 0, []
-    for candidate in candidates:
-        packed, width = pack(candidate.variable)
-        still = packed.decode({packed.region: ram[:, at : at + width]})
-        at += width
-        played = candidate.behaviour.rises / recording.episodes
-        gains.append(played - int((np.diff(np.asarray(still)) > 0).sum()))
-    return gains
+    idle = np.zeros(IDLE, np.uint16)
+    rises = np.zeros(len(candidates))
+    for moment in moments:
+        core.load(prober.state(moment))
+        ram, at = core.record(idle, kept)[0], 0
+        for n, candidate in enumerate(candidates):
+            packed, width = pack(candidate.variable)
+            still = packed.decode({packed.region: ram[:, at : at + width]})
+            at += width
+            rises[n] += int((np.diff(np.asarray(still)) > 0).sum())
+    frames = recording.episodes * recording.buttons.shape[1]
+    played = np.array([candidate.behaviour.rises for candidate in candidates]) / frames
+    shares: list[float] = (rises / (len(moments) * IDLE) / np.maximum(played, 1 / frames)).tolist()
+    return shares
 
 
 def _is_rival(candidate: Candidate, best: Candidate) -> bool:

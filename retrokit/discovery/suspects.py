@@ -238,8 +238,8 @@ def is_clock(prober: Prober, field: Field, moment: Moment) -> bool:
     loss, recording = moment.frame + LEAD, prober.recording
     steps = np.diff(field.read(recording.series(field.offset)), axis=1)
     falls = [np.flatnonzero(row == -1) for row in steps]
-    times = np.array([row[: min(map(len, falls))] for row in falls])
-    if len(times) >= ALIKE and times.size and np.ptp(times, axis=0).max() <= NEAR:
+    alike = len(falls) >= ALIKE and len({len(row) for row in falls}) == 1 and len(falls[0]) > 0
+    if alike and np.ptp(np.array(falls), axis=0).max() <= NEAR:
         return True  # in every episode all fell then, and each was played otherwise
     ahead = min(AHEAD, loss)
     if ahead < AHEAD // 2:

@@ -12,7 +12,15 @@ import pytest
 
 from retrokit.buttons import MASKS
 from retrokit.discovery.candidates import Behaviour, Candidate, Grade, behaviour, values_of
-from retrokit.discovery.grade import counts_presses, grade, known_rises, own_first, rank, weight
+from retrokit.discovery.grade import (
+    IDLE,
+    counts_presses,
+    grade,
+    known_rises,
+    own_first,
+    rank,
+    weight,
+)
 from retrokit.discovery.prove import Proof
 from retrokit.discovery.screen import Cell, Line
 from retrokit.values import Variable
@@ -186,16 +194,19 @@ def test_the_other_player_has_a_score_too(
 
 
 def idle_play(rises: int) -> Any:
-    """Return a prober in whose games the byte at 2 rises so often where nothing is pressed."""
-    ram = np.zeros((100, 2), np.uint8)
-    ram[:, 0] = np.arange(100) * rises // 100
+    """Return a prober in whose games the byte at 2 rises so often in ten idle seconds."""
+    ram = np.zeros((IDLE, 2), np.uint8)
+    ram[:, 0] = np.arange(IDLE) * (rises + 1) // IDLE if rises else 0
     core = SimpleNamespace(load=lambda state: None, record=lambda log, kept: (ram, None))
-    recording = SimpleNamespace(state=b"", buttons=np.zeros((5, 100), np.uint16), episodes=5)
-    return SimpleNamespace(core=core, recording=recording)
+    buttons, ends = np.zeros((5, 100), np.uint16), np.full(5, 100)
+    recording = SimpleNamespace(state=b"", buttons=buttons, episodes=5, ends=ends)
+    return SimpleNamespace(
+        core=core, recording=recording, looks=(10,), state=lambda moment: bytes(0)
+    )
 
 
 @pytest.mark.parametrize("known", ["proved", "likely"])
-@pytest.mark.parametrize(("idle", "swapped"), [(10, True), (0, False)])
+@pytest.mark.parametrize(("idle", "swapped"), [(48, True), (0, False)])
 def test_the_players_own_score_comes_first(idle: int, swapped: bool, known: Grade) -> None:
     """The rival scores whoever plays, and more than a random player does."""
     theirs = graded("proved", 2, 2, (2,), BOX)
@@ -211,9 +222,10 @@ def test_the_players_own_score_comes_first(idle: int, swapped: bool, known: Grad
 @pytest.mark.parametrize(
     ("screen", "idle", "proves"),
     [
-        ({"cells": 5, "twin": True}, 10, "likely"), ({"cells": 5, "twin": True}, 0, "proved"),
-        ({"cells": 5}, 10, "proved"),
-        ({"cells": 2}, 9, "likely"), ({"cells": 2}, 8, "proved"),
+        ({"cells": 5, "twin": True}, 48, "likely"), ({"cells": 5, "twin": True}, 0, "proved"),
+        ({"cells": 5}, 48, "proved"),
+        # Of 40 rises in 500 frames of play, 24 in 600 are half.
+        ({"cells": 2}, 30, "likely"), ({"cells": 2}, 20, "proved"),
     ],
 )  # fmt: skip
 def test_play_must_raise_what_is_short_or_beside_one_of_its_kind(
@@ -225,6 +237,14 @@ def test_play_must_raise_what_is_short_or_beside_one_of_its_kind(
     (only,) = own_first(idle_play(idle), rank([theirs]))
     assert only.grade == only.evidence["grade"] == proves
     assert ("nobody plays" in only.evidence.get("note", "")) is (proves == "likely")
+
+
+def test_what_comes_in_many_sizes_may_come_by_itself() -> None:
+    """Thwaite pays for each house that stands when a wave is over, to those who sat still too."""
+    pays = graded("proved", 2, 2, (2,), BOX)
+    pays.behaviour = replace(POINT, rises=40, steps=(3000, 4000, 5000))
+    pays.evidence["screen"] = {"cells": 2}
+    assert own_first(idle_play(48), rank([pays])) == [pays] and pays.grade == "proved"
 
 
 POINT = Behaviour(8, 0, 0, (1,), (), 0.99, False, 0, 3, 5)

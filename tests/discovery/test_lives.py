@@ -142,7 +142,11 @@ def test_a_clock_falls_whatever_is_pressed(arena: Arena) -> None:
     assert told == {EXTRA: True, LIVES: False}
 
 
-@pytest.mark.parametrize(("later", "clock"), [((90, 90, 92), True), ((70, 82, 91), False)])
+@pytest.mark.parametrize(
+    ("later", "clock"),
+    [((90, 90, 92), True), ((70, 82, 91), False), ((90, 90, 100), False)],
+    ids=["clock", "ball", "not in all"],
+)
 def test_what_falls_in_the_same_frames_of_every_episode_is_a_clock(
     later: tuple[int, ...], clock: bool
 ) -> None:
