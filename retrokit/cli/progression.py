@@ -193,7 +193,7 @@ def caption(row: dict[str, Any]) -> tuple[str, ...]:
         of = f"median of {row['episodes']}"
     return (
         who + greedy,
-        f"score {output.points(row['return'])}",
+        f"scored {output.points(row['return'])}",
         f"survived {row['steps']:,} steps",
         of,
     )
@@ -205,7 +205,7 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
     table = [
         {
             "player": row["player"],
-            "score": output.points(row["return"]),
+            "scored": output.points(row["return"]),
             "survived": f"{row['steps']:,} steps",
             "points/step": f"{row['points_per_step']:.2f}",
             "median of": row["episodes"],

@@ -112,7 +112,7 @@ def test_captions_say_what_a_tile_is() -> None:
         "step": 500_000, "play": "sampled", "return": 1030.0, "steps": 1899, "episodes": 15,
         "distinct": 15,
     }  # fmt: skip
-    lines = ("500,000 steps", "score 1,030", "survived 1,899 steps", "median of 15")
+    lines = ("500,000 steps", "scored 1,030", "survived 1,899 steps", "median of 15")
     assert progression.caption(row) == lines
     assert progression.caption(row | {"distinct": 2})[3] == "median of 15, 2 distinct"
     assert progression.caption(row | {"episodes": 1})[3] == "one game, no median"
