@@ -177,7 +177,7 @@ def _judge(
             except MissingExtra:
                 raise
             except UserError as error:  # damaged, or a run in training let it go meanwhile
-                output.note(f"retrokit: warning: {player.name} is left out: {error.found}")
+                output.warn([f"{player.name} is left out: {error.found}"])
                 continue
             judged.append(Judged.of(player, frame, job.run))
         advance(total)

@@ -38,8 +38,7 @@ def probe_core(
     """
     found = find_core(core)
     loaded = identify(content) if content else None
-    for problem in loaded.problems if loaded else ():
-        output.note(f"retrokit: warning: {content}: {problem}")
+    output.warn(f"{content}: {problem}" for problem in (loaded.problems if loaded else ()))
     stages = ["play", *STAGES] if loaded else ["play"]
     with output.progress(f"probing {found.spec.name}", len(stages)) as advance:
         report = probe(found, loaded, lambda stage: advance(stages.index(stage), stage))

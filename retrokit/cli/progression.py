@@ -142,7 +142,7 @@ def check_upright(game: Game, rotate: int | None) -> bool | None:
     said = f"the picture stands turned by {360 - seen.needed} degrees, as RIGHT and DOWN show"
     if rotate is None:
         raise RetrokitError(said, remedy=f"--rotate {seen.rotate} makes it upright.")
-    output.note(f"retrokit: warning: {said}; --rotate {seen.rotate} would make it upright")
+    output.warn([f"{said}; --rotate {seen.rotate} would make it upright"])
     return False
 
 

@@ -21,7 +21,7 @@ from ..discovery.bundle import proof_path
 from ..discovery.search import EPISODES, search
 from ..discovery.session import Game, Session
 from ..discovery.tape import Tape
-from ..errors import RetrokitError, SearchFailed, UserError
+from ..errors import CoreCrashed, CoreTimeout, RetrokitError, SearchFailed, UserError
 from ..integration import format_start, parse_start
 from ..systems import FoundCore, core_for, find_core
 from . import output
@@ -98,9 +98,8 @@ def ramsearch(
         said = (
             f"the core {found.spec.name} is made for {made_for}, and {game.path} for {game.system}"
         )
-        output.note(f"retrokit: warning: {said}")
-    for problem in game.problems:
-        output.note(f"retrokit: warning: {game.path}: {problem}")
+        output.warn([said])
+    output.warn(f"{game.path}: {problem}" for problem in game.problems)
     if resume is not None:
         settings, tape = _resumed(resume, game, found, given)
         settings = replace(settings, hints=read_hints(hint or (), tape))
@@ -172,7 +171,7 @@ def _session(game: Game, settings: Settings) -> Session:
             if event[0] == "stage":
                 advance(min(99, int(200 * event[2])), event[1])  # the first half of a search
             elif event[0] == "warning":
-                output.note(f"retrokit: warning: {event[1]}")
+                output.warn(event[1:])
 
         session = Session.begin(game, settings, hear)
         advance(100)
@@ -271,13 +270,13 @@ class _Run:
             except UserError:
                 raise
             except RetrokitError as error:
-                if self.answer is None:
+                if self.answer is None or not isinstance(error, (CoreCrashed, CoreTimeout)):
                     dead = not isinstance(error, SearchFailed)
                     if text := self._keep(always=dead):
                         output.note(f"retrokit: {text}")
                     raise
                 answer = self.answer
-                output.note(f"retrokit: warning: {error}; score and lives were found before")
+                output.warn([f"{error}; score and lives were found before"])
             self._keep(always=False)
             return answer
 
@@ -323,7 +322,7 @@ class _Run:
         elif kind == "answer":
             self.answer = rest[0]
         elif kind == "warning":
-            output.note(f"retrokit: warning: {rest[0]}")
+            output.warn(rest)
 
     def _keep(self, always: bool, interrupted: bool = False) -> str:
         """Save the recording where the user wants one, or always; return how to go on."""

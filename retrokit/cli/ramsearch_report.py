@@ -68,6 +68,6 @@ def write_report(
         notes = (*notes, "No pictures: another Ctrl-C ended them.")
     except RetrokitError as error:
         notes = (*notes, f"No pictures: {' '.join(str(error).split())}")
-        output.note(f"retrokit: warning: the report has no pictures: {error}")
+        output.warn([f"the report has no pictures: {error}"])
     with whole_file(path, "the report ") as file:
         file.write(page(facts, album, notes).encode())

@@ -89,10 +89,9 @@ def _load(
     game = open_game(integration, content, rom_dirs, core)
     movie = sandbox.run(_read, path, game)
     if not movie.savestate and game.content.system in bk2.LOST:
-        output.note(
-            f"retrokit: warning: {path} begins at power-on, and stable-retro drops presses of "
-            f"{bk2.LOST[game.content.system]}: the game may never start"
-        )
+        lost = bk2.LOST[game.content.system]
+        said = f"{path} begins at power-on, and stable-retro drops presses of {lost}"
+        output.warn([f"{said}: the game may never start"])
     return movie
 
 

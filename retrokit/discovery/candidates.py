@@ -24,7 +24,7 @@ BIGGEST_STEP = 100_000
 CARRIES, CARRIED = 5, 0.9  # rises, and the share of them that must be a carry
 OFTEN = 12  # rises in an episode by which a pace is told
 PACED = 0.8  # of the logarithms of two intervals in a row, nine times of ten
-ALIKE = 3  # episodes that begin alike before that says anything
+ALIKE = 3  # episodes that are alike before that says anything
 CALM = 0.95  # share of frames in which a score stands still
 
 
@@ -127,14 +127,12 @@ def behaviour(series: Series, start: int) -> Behaviour:
 def _set_up(steps: Series) -> NDArray[np.bool_]:
     """Return where episodes set the number up: all by one step, half of them in one frame."""
     rises = steps > 0
-    first, none = rises.argmax(axis=1), np.zeros_like(rises)
-    rows = np.arange(len(steps))
-    if len(steps) < ALIKE or not rises.any(axis=1).all() or np.ptp(steps[rows, first]):
-        return none
-    if 2 * np.count_nonzero(first <= first.min() + 1) < len(steps):
-        return none
-    none[rows, first] = True
-    return none
+    first, rows = rises.argmax(axis=1), np.arange(len(steps))
+    set_up = np.zeros_like(rises)
+    if len(steps) >= ALIKE and rises.any(axis=1).all() and not np.ptp(steps[rows, first]):
+        together = np.count_nonzero(first <= first.min() + 1)
+        set_up[rows, first] = 2 * together >= len(steps)
+    return set_up
 
 
 def _is_paced(up: NDArray[np.bool_]) -> bool:

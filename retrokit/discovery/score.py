@@ -265,7 +265,8 @@ def _candidates(
         judged = _judged(prober, variable, offsets, line, whole, 0, seed, taps)
         return [] if judged is None else [judged]
     around = extend(prober, digits)
-    chain, full = _longest(chains(around), digits), spread(prober, around)
+    lines = chains(around)
+    chain, full = _longest(lines, digits), spread(prober, around)
     if full is not None:
         spaced, known = _longest(chains(full), digits), 0 if chain is None else len(chain.digits)
         if spaced is not None and not spaced.holes and len(spaced.digits) >= known:
@@ -275,7 +276,7 @@ def _candidates(
     if chain is None:
         return []
     ours = set(chain.units.values())
-    others = [other for other in chains(around) if ours.isdisjoint(other.units.values())]
+    others = [other for other in lines if ours.isdisjoint(other.units.values())]
     out: list[Candidate] = []
     for number in (chain, *parts(chain)):
         line, places = number.line, max(number.digits) + 1

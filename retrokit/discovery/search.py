@@ -75,7 +75,6 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         UserError: The recording to resume is of something else.
     """
     began = time.perf_counter()
-    timings: dict[str, float] = {}
     tape = None if settings.resume is None else Tape.load(settings.resume)
     with Team.open(found, content) as core:
         if not core.spans:
@@ -85,7 +84,7 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
                 "Another core for this system may: see `retrokit cores`.",
             )
         core.agree()
-        hunt = _Hunt(core, settings, emit, timings, tape)
+        hunt = _Hunt(core, settings, emit, tape, began)
         start, buttons = hunt.begin()
         find_home(core, start.state)
         core.agree(start.state)  # asked again where it matters: in play
@@ -93,16 +92,14 @@ def search(emit: Emit, content: Content, found: FoundCore, settings: Settings) -
         known = hunt.answer(start, buttons, *played, [])
         if known.best is not None:  # what comes next shall not cost it
             emit(("answer", known))
-        answer = hunt.answer(start, buttons, *played, hunt.more(buttons, *played))
-        answer.seconds = time.perf_counter() - began
-        return answer
+        return hunt.answer(start, buttons, *played, hunt.more(buttons, *played))
 
 
 def find_play(emit: Emit, content: Content, found: FoundCore, settings: Settings) -> None:
     """Find the start and the useful buttons alone; what is emitted and raised is `search`'s."""
     with Team.open(found, content) as core:
         core.agree()
-        _Hunt(core, settings, emit, {}, None).begin()
+        _Hunt(core, settings, emit, None, time.perf_counter()).begin()
 
 
 def _counts(candidate: Candidate) -> bool:
@@ -118,11 +115,12 @@ class _Hunt:
         core: Team,
         settings: Settings,
         emit: Emit,
-        timings: dict[str, float],
         tape: Tape | None,
+        began: float,
     ) -> None:
-        self.core, self.settings, self.emit, self.timings = core, settings, emit, timings
-        self.tape = tape
+        self.core, self.settings, self.emit, self.tape = core, settings, emit, tape
+        self.began = began
+        self.timings: dict[str, float] = {}
         self.phase = PHASES["start"]
         self.nearest: list[Candidate] = []
         self.told: set[str] = set()
@@ -345,8 +343,9 @@ class _Hunt:
         answer = Answer(
             core=core.spec.name, core_version=core.info.version, rotation=core.info.rotation,
             spans=core.spans, start_buttons=list(start.presses), buttons=buttons,
-            candidates=candidates, lives=lives, frames=self.frames, seconds=0.0,
-            settings=self.settings, timings=self.timings, nearest=self.nearest, sieve=self.sieve,
+            candidates=candidates, lives=lives, frames=self.frames,
+            seconds=time.perf_counter() - self.began, settings=self.settings, timings=self.timings,
+            nearest=self.nearest, sieve=self.sieve,
             scoring=known_rises(recording, candidates[0]) if candidates else {},
             ends=recording.ends.tolist(), more=more,
         )  # fmt: skip

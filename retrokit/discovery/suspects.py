@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .candidates import ALIKE
 from .control import futures
 from .poke import Moment, Prober
 from .record import Recording
@@ -22,7 +23,6 @@ PLAIN = (0xFF, 0x0F, 0xF0)
 MOST_CHANGES = 12  # of a field in an episode
 STARTING = 120  # frames in which a game may still set up what it counts
 NONE = 99  # what a field reads where its bits stand for no number
-ALIKE = 3  # episodes that say something together
 AHEAD, NEAR, FUTURES = 600, 4, 8  # frames, frames and plays by which a clock is told
 LEAST = 0.8  # weight
 CODES = 9  # a field with codes has at most so many
@@ -169,7 +169,7 @@ def _coded(offset: int, byte: NDArray[np.uint8]) -> Field | None:
 def _is_timed(changes: Sequence[tuple[int, int]]) -> bool:
     """Tell whether changes, by frame and by time since the one before, come as a stage ends."""
     spans = np.ptp(np.array(changes), axis=0)
-    return len(changes) >= 3 and bool((spans <= NEAR).any())
+    return len(changes) >= ALIKE and bool((spans <= NEAR).any())
 
 
 def _suspect(field: Field, series: NDArray[np.int64], start: int) -> Suspect | None:

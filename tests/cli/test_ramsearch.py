@@ -187,6 +187,21 @@ def test_a_crash_in_what_comes_last_costs_neither_score_nor_lives(
     assert (tmp_path / "burrow.yaml").exists()
 
 
+def fails_late(emit: Callable[[Any], None], *_: Any) -> None:
+    two_episodes(emit)
+    emit(("answer", "score and lives"))
+    raise ValueError("a bug of ours")
+
+
+def test_a_bug_in_what_comes_last_is_no_crash_of_the_core(
+    arcade: None, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ramsearch_module(), "search", fails_late)
+    code, _, err = run("burrow")
+    assert code == 1 and "a bug of ours" in err and "found before" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["burrow.recording.npz"]
+
+
 @pytest.mark.parametrize("named", [(), ("--record", "mine.npz")], ids=["", "named"])
 def test_a_crash_keeps_the_recording(
     arcade: None, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...]
